@@ -1,0 +1,1 @@
+# placeholder until muster_add_plugin() is written
