@@ -1,0 +1,32 @@
+// The two clocks of the host, behind one interface so that decisions and tests never read the
+// machine's time on their own.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace muster {
+
+// Wall time, for everything that is stored, shown or sent. Milliseconds, as the plugin ABI has it.
+using Time = std::chrono::sys_time<std::chrono::milliseconds>;
+// For deadlines and durations: never jumps when somebody sets the machine's clock.
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+// THREADS: every method may be called from any thread at any time.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual Time now() const = 0;
+  virtual SteadyTime steady() const = 0;
+};
+
+class SystemClock final : public Clock {
+ public:
+  Time now() const override;
+  SteadyTime steady() const override;
+};
+
+// "2026-03-01T12:30:00.250Z"
+std::string to_iso8601(Time time);
+
+}  // namespace muster
