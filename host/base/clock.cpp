@@ -1,7 +1,5 @@
 #include "host/base/clock.hpp"
 
-#include <cstdio>
-
 namespace muster {
 
 Time SystemClock::now() const {
