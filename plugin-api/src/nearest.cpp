@@ -35,6 +35,14 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+// data_directory and data-directory are dataDirectory in other people's spelling.
+std::string without_separators(std::string_view word) {
+  std::string text;
+  for (const char c : word)
+    if (c != '_' && c != '-') text += lower(c);
+  return text;
+}
+
 }  // namespace
 
 std::optional<std::string> nearest(std::string_view word,
@@ -44,6 +52,7 @@ std::optional<std::string> nearest(std::string_view word,
   std::optional<std::string> found;
   for (const std::string_view candidate : candidates) {
     if (candidate.empty() || candidate.size() > longest) continue;
+    if (without_separators(word) == without_separators(candidate)) return std::string(candidate);
     if (const std::size_t edits = distance(word, candidate); edits < best) {
       best = edits;
       found = std::string(candidate);
