@@ -6,9 +6,10 @@
 
 namespace muster {
 
+// Wall time, for everything that is stored, shown or sent.
 using Time = std::chrono::sys_time<std::chrono::milliseconds>;
 
-enum class LogLevel { debug, info, warning, error };
+enum class LogLevel { debug, info, warning, error, off };  // `off` only as a threshold
 
 // Valid until the call returns; every method may be used from any thread until then.
 class Context {
