@@ -8,6 +8,7 @@
 //   EXPECT_EQ(provider.list({owner}, context)->instances.size(), 1);
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -37,7 +38,7 @@ class FakeContext final : public Context {
 
   bool cancelled() const noexcept override { return cancelled_ || time_left_ <= 0; }
   std::chrono::milliseconds time_left() const noexcept override {
-    return std::chrono::milliseconds(cancelled() ? 0 : time_left_.load());
+    return std::chrono::milliseconds(std::max<std::int64_t>(0, time_left_));
   }
   Time now() const noexcept override { return Time(std::chrono::milliseconds(now_.load())); }
   void log(LogLevel level, std::string_view line) const noexcept override;
