@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(plugins, Contract,
 TEST(Plugins, are_all_found) {
   std::vector<std::string> names;
   for (const fs::path& folder : plugin_folders()) names.push_back(folder.filename());
-  for (const char* name : {"classic"})
+  for (const char* name : {"classic", "simulated"})
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
 }
 
