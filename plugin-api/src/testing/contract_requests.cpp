@@ -87,7 +87,8 @@ bool with_each_wrong_value(json::value& place, const std::string& path,
 
 class Requests {
  public:
-  Requests(const ContractSubject& subject, Channel& channel) : channel_(channel) {
+  Requests(const ContractSubject& subject, Channel& channel)
+      : channel_(channel), patience_(subject.patience) {
     context_.set_time_left(subject.deadline);
   }
 
@@ -156,7 +157,7 @@ class Requests {
     const auto answer = channel_.call(sample.method, json::write(sample.request), cancelled);
     const auto took =
         std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - begin);
-    if (took > std::chrono::seconds(2))
+    if (took > patience_)
       return broken("it took " + std::to_string(took.count()) + " ms to return");
     if (!answer && answer.error().message.empty())
       return broken("it failed as " + words(answer.error()));
@@ -171,6 +172,7 @@ class Requests {
 
  private:
   Channel& channel_;
+  const std::chrono::milliseconds patience_;
   FakeContext context_;
 };
 

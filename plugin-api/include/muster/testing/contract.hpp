@@ -40,6 +40,7 @@ struct ContractSubject {
   // Where the transport can do it: describe in a place without I/O (describe_confined()).
   std::function<Result<std::string>()> describe_confined = {};
   std::chrono::milliseconds deadline = std::chrono::seconds(10);  // of each call
+  std::chrono::milliseconds patience = std::chrono::seconds(2);   // with a cancelled call
 };
 
 // A plugin in this process, called in the caller's thread. `plugin` is borrowed.
