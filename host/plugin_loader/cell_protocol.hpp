@@ -26,6 +26,7 @@ struct CellLimits {
                       optional("user", &CellLimits::user),
                       optional("environment", &CellLimits::environment)};
   }
+  friend bool operator==(const CellLimits&, const CellLimits&) = default;
 };
 
 struct StartRequest {
