@@ -3,12 +3,11 @@
 #pragma once
 
 #include <chrono>
-#include <string>
+
+#include <muster/context.hpp>
 
 namespace muster {
 
-// Wall time, for everything that is stored, shown or sent. Milliseconds, as the plugin ABI has it.
-using Time = std::chrono::sys_time<std::chrono::milliseconds>;
 // For deadlines and durations: never jumps when somebody sets the machine's clock.
 using SteadyTime = std::chrono::steady_clock::time_point;
 
@@ -25,8 +24,5 @@ class SystemClock final : public Clock {
   Time now() const override;
   SteadyTime steady() const override;
 };
-
-// "2026-03-01T12:30:00.250Z"
-std::string to_iso8601(Time time);
 
 }  // namespace muster

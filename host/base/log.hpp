@@ -18,11 +18,12 @@
 #include <variant>
 #include <vector>
 
+#include <muster/context.hpp>
+
 #include "host/base/clock.hpp"
 
 namespace muster {
 
-enum class LogLevel { debug, info, warning, error, off };
 enum class LogFormat { text, json };
 
 std::string_view to_string(LogLevel level);

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cstdio>
 
+#include <muster/codec.hpp>
 #include <muster/json.hpp>
 
 namespace muster {
@@ -102,7 +103,7 @@ bool names_a_secret(std::string_view field) {
 
 std::string json_line(const LogEntry& entry) {
   json::object line;
-  line["time"] = to_iso8601(entry.time);
+  line["time"] = format_time(entry.time);
   line["level"] = to_string(entry.level);
   line["message"] = valid_utf8(entry.message);
   for (const LogField& field : entry.fields) {
@@ -114,7 +115,7 @@ std::string json_line(const LogEntry& entry) {
 }
 
 std::string text_line(const LogEntry& entry) {
-  std::string line = to_iso8601(entry.time) + " ";
+  std::string line = format_time(entry.time) + " ";
   std::string level(to_string(entry.level));
   level.resize(8, ' ');
   line += level + on_one_line(entry.message);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <muster/codec.hpp>
+
 #include "host/base/fake_clock.hpp"
 
 namespace muster {
@@ -10,9 +12,9 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(Clock, iso_8601_has_milliseconds_and_a_z) {
-  EXPECT_EQ(to_iso8601(Time(0ms)), "1970-01-01T00:00:00.000Z");
-  EXPECT_EQ(to_iso8601(Time(-1ms)), "1969-12-31T23:59:59.999Z");
-  EXPECT_EQ(to_iso8601(Time(951'782'400'007ms)), "2000-02-29T00:00:00.007Z");
+  EXPECT_EQ(format_time(Time(0ms)), "1970-01-01T00:00:00.000Z");
+  EXPECT_EQ(format_time(Time(-1ms)), "1969-12-31T23:59:59.999Z");
+  EXPECT_EQ(format_time(Time(951'782'400'007ms)), "2000-02-29T00:00:00.007Z");
 }
 
 TEST(Clock, both_faces_of_the_fake_clock_move_only_when_told) {
