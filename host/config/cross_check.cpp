@@ -26,7 +26,9 @@ class CrossCheck {
     for (const PluginInstance& provider : host_.providers)
       check_instance("/providers/" + pointer_part(provider.id), provider, installed);
     for (const PluginInstance& strategy : host_.strategies)
-      check_instance("/strategies/" + pointer_part(strategy.id), strategy, installed);
+      if (const std::string pointer = "/strategies/" + pointer_part(strategy.id);
+          document_.values.contains(pointer))  // else it is the one that is there by default
+        check_instance(pointer, strategy, installed);
     return std::move(mistakes_);
   }
 
@@ -67,15 +69,16 @@ class CrossCheck {
         failed != std::errc::not_a_directory)
       return error("/dataDirectory", folder.string() + ": " + failed.message(),
                    "run musterd as a user that may look there");
-    // The built-in path is made with its parents; one that somebody typed is not, because a typing
+    // A default is made with its parents; a path that somebody typed is not, because a typing
     // mistake must not begin an empty fleet.
-    if (document_.root.contains("dataDirectory") && !fs::is_directory(folder.parent_path(), failed))
+    if (!host_.data_directory_is_default && !fs::is_directory(folder.parent_path(), failed))
       error("/dataDirectory",
             "neither " + folder.string() + " nor the folder that should hold it exists",
             "make " + folder.parent_path().string() + " or correct the path");
   }
 
   void check_plugin_folders() {
+    if (!document_.root.contains("pluginFolders")) return;
     for (std::size_t i = 0; i < host_.plugin_folders.size(); ++i) {
       const fs::path& folder = host_.plugin_folders[i];
       const std::string pointer = "/pluginFolders/" + std::to_string(i);
@@ -133,7 +136,9 @@ class CrossCheck {
     if (instance.user && !::getpwnam(instance.user->c_str()))
       warning(pointer + "/user", "this machine has no user \"" + *instance.user + "\"",
               "make it (useradd --system " + *instance.user + ") before the host starts");
-    if (std::find(installed.begin(), installed.end(), instance.plugin) != installed.end()) return;
+    const bool is_there =
+        std::find(installed.begin(), installed.end(), instance.plugin) != installed.end();
+    if (is_there || instance.plugin.empty()) return;  // empty: the schema's check has refused it
     const std::vector<std::string_view> names(installed.begin(), installed.end());
     const auto meant = nearest(instance.plugin, names);
     warning(pointer + "/plugin", "no plugin folder holds \"" + instance.plugin + "\" yet",

@@ -75,6 +75,7 @@ struct HostConfiguration {
   std::filesystem::path file;  // empty: the built-in configuration
   ListenAddress listen;
   std::filesystem::path data_directory;
+  bool data_directory_is_default = false;  // nobody typed it: it is made with its parents
   std::vector<std::filesystem::path> plugin_folders;
   std::optional<std::filesystem::path> worker_configurations;
   std::chrono::milliseconds shutdown_deadline = std::chrono::seconds(30);

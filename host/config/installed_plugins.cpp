@@ -10,6 +10,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int deepest = 3;
+constexpr int most_entries = 10'000;  // of one folder: somebody may have written "/"
 constexpr std::size_t max_manifest_bytes = 64 * 1024;
 
 std::string text_of(const json::object& manifest, std::string_view key) {
@@ -37,7 +38,9 @@ std::vector<std::string> installed_plugins(const std::vector<fs::path>& folders)
     std::error_code failed;
     auto entry = fs::recursive_directory_iterator(
         folder, fs::directory_options::skip_permission_denied, failed);
-    for (; !failed && entry != fs::recursive_directory_iterator(); entry.increment(failed)) {
+    const fs::recursive_directory_iterator end;
+    for (int seen = 0; !failed && entry != end && seen < most_entries; entry.increment(failed)) {
+      ++seen;
       if (entry.depth() >= deepest) entry.disable_recursion_pending();
       if (entry->path().filename() != "plugin.toml") continue;
       if (std::string name = plugin_of(entry->path()); !name.empty()) names.insert(name);

@@ -10,7 +10,8 @@ namespace muster::config {
 namespace fs = std::filesystem;
 namespace {
 
-// Reads a document that has passed its schema: types and patterns are known to be right.
+// Reads what has passed the schema: types and patterns are known to be right. What has not was
+// taken out, so even mandatory keys may be missing.
 class Reader {
  public:
   Reader(const fs::path& base, const Defaults& defaults) : base_(base), defaults_(defaults) {}
@@ -92,7 +93,9 @@ class Reader {
     const auto file = text(from, "adminTokenFile");
     host.auth.admin_token_file = file ? absolute(*file) : host.data_directory / "admin-token";
     for (const auto& [name, token] : table(from, "tokens")) {
-      const std::string_view hex = token.at("sha256").get_string();
+      const auto* written = token.get_object().if_contains("sha256");
+      if (!written) continue;
+      const std::string_view hex = written->get_string();
       Sha256 digest{};
       for (std::size_t i = 0; i < digest.size(); ++i)
         digest[i] =
@@ -146,16 +149,16 @@ Report read_configuration_text(std::string_view text, const fs::path& file,
     return refused(report.file, *mistake);
   const auto document =
       std::make_shared<const TomlDocument>(std::move(boost::variant2::get<TomlDocument>(parsed)));
-  report.mistakes = check_against_schema(*document);
-  if (!has_errors(report.mistakes)) {
-    const fs::path base = file.empty() ? fs::current_path() : fs::absolute(file).parent_path();
-    auto host = std::make_shared<HostConfiguration>(Reader(base, defaults).read(document->root));
-    host->file = file.empty() ? fs::path() : fs::absolute(file).lexically_normal();
-    host->document = document;
-    for (Mistake& mistake : cross_check(*host, *document))
-      report.mistakes.push_back(std::move(mistake));
-    if (!has_errors(report.mistakes)) report.configuration = std::move(host);
-  }
+  SchemaCheck checked = check_against_schema(*document);
+  const fs::path base = file.empty() ? fs::current_path() : fs::absolute(file).parent_path();
+  auto host = std::make_shared<HostConfiguration>(Reader(base, defaults).read(checked.sound.root));
+  host->data_directory_is_default = file.empty() || !document->root.contains("dataDirectory");
+  host->file = file.empty() ? fs::path() : fs::absolute(file).lexically_normal();
+  host->document = document;
+  report.mistakes = std::move(checked.mistakes);
+  for (Mistake& mistake : cross_check(*host, checked.sound))
+    report.mistakes.push_back(std::move(mistake));
+  if (!has_errors(report.mistakes)) report.configuration = std::move(host);
   sort_mistakes(report.mistakes);
   return report;
 }

@@ -27,6 +27,16 @@ class SchemaPlaces {
     return {};
   }
 
+  // What a key itself may look like.
+  std::string remedy_for_key(const std::string& pointer) const {
+    for (const json::object* parent : at(pointer.substr(0, pointer.rfind('/'))))
+      if (const auto* names = parent->if_contains("propertyNames"))
+        for (const json::object* part : with_references(names->as_object()))
+          if (const auto* remedy = part->if_contains("remedy"))
+            return std::string(remedy->as_string());
+    return {};
+  }
+
  private:
   using Parts = std::vector<const json::object*>;
 
@@ -69,35 +79,56 @@ json::value parse_own_schema() {
   return std::move(*parsed);
 }
 
+// Of an array, all goes: otherwise the others would move and be told at wrong places.
+void remove(json::object& root, const std::string& pointer) {
+  const std::vector<std::string> parts = pointer_parts(pointer);
+  if (parts.empty()) return root.clear();
+  json::object* here = &root;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    json::value* next = here->if_contains(parts[i]);
+    if (!next) return;
+    if (i + 1 < parts.size() && next->is_object())
+      here = &next->get_object();
+    else
+      return static_cast<void>(here->erase(parts[i]));
+  }
+}
+
 // "#/properties/log/additionalProperties" → "additionalProperties".
 std::string_view keyword_of(const json::Violation& violation) {
   const std::string_view path = violation.schema_path;
   return path.substr(path.rfind('/') + 1);
 }
 
+Mistake to_mistake(const json::Violation& violation, const TomlDocument& document,
+                   const SchemaPlaces& places) {
+  Mistake mistake{Severity::error, document.value_position(violation.path),
+                  key_path(document.root, violation.path), violation.message, ""};
+  const bool about_the_name = violation.schema_path.find("/propertyNames") != std::string::npos;
+  const bool unknown_key = keyword_of(violation) == "additionalProperties";
+  if (about_the_name || unknown_key) mistake.position = document.key_position(violation.path);
+  if (about_the_name) {
+    mistake.remedy = places.remedy_for_key(violation.path);
+  } else if (!unknown_key && violation.message.find("did you mean") == std::string::npos) {
+    const std::vector<std::string> parts = pointer_parts(violation.path);
+    mistake.remedy = places.remedy_at(violation.path, parts.empty() ? "" : parts.back());
+  }
+  return mistake;
+}
+
 }  // namespace
 
-std::vector<Mistake> check_against_schema(const TomlDocument& document) {
+SchemaCheck check_against_schema(const TomlDocument& document) {
   const json::value own = parse_own_schema();
   const auto schema = json::Schema::compile(own);
   if (!schema) throw std::logic_error("the embedded schema: " + schema.error().message);
   const SchemaPlaces places(own.as_object());
-  std::vector<Mistake> mistakes;
+  SchemaCheck checked{{}, document};
   for (const json::Violation& violation : schema->validate(document.root)) {
-    const std::string key = key_path(document.root, violation.path);
-    const std::string_view keyword = keyword_of(violation);
-    const bool about_the_key = keyword == "additionalProperties" || keyword == "false" ||
-                               violation.schema_path.find("propertyNames") != std::string::npos;
-    Mistake mistake{Severity::error, document.value_position(violation.path), key,
-                    violation.message, ""};
-    if (about_the_key) mistake.position = document.key_position(violation.path);
-    if (!about_the_key) {
-      const std::vector<std::string> parts = pointer_parts(violation.path);
-      mistake.remedy = places.remedy_at(violation.path, parts.empty() ? "" : parts.back());
-    }
-    mistakes.push_back(std::move(mistake));
+    checked.mistakes.push_back(to_mistake(violation, document, places));
+    remove(checked.sound.root, violation.path);
   }
-  return mistakes;
+  return checked;
 }
 
 }  // namespace muster::config

@@ -8,6 +8,13 @@
 
 namespace muster::config {
 
-std::vector<Mistake> check_against_schema(const TomlDocument& document);
+struct SchemaCheck {
+  std::vector<Mistake> mistakes;
+  // The document without the values that are wrong, so that the rest can be checked further and
+  // every mistake is told in one go.
+  TomlDocument sound;
+};
+
+SchemaCheck check_against_schema(const TomlDocument& document);
 
 }  // namespace muster::config

@@ -11,7 +11,7 @@ class Scanner {
 
   std::optional<Mistake> scan() {
     while (at_ < text_.size()) {
-      const std::size_t length = sequence_length();
+      std::size_t length = sequence_length();
       if (length == 0) return wrong("this byte is not UTF-8", "save the file as UTF-8");
       if (is_control()) {
         char code[8];
