@@ -115,6 +115,7 @@ void Connection::refuse(int status, std::string_view code, const std::string& me
   about.id = request_id_ = lane_->next_request_id();
   method_ = path_ = "-";
   head_only_ = false;
+  refused_ = true;
   began_ = lane_->shared->clock.steady();
   state_ = State::handling;
   send(error_answer(about, status, code, message), false);
@@ -148,7 +149,7 @@ void Connection::on_written(bool ok) {
   if (state_ == State::continuing) return read_more();
   body_ = {};
   body_deadline_set_ = false;
-  if (!keep_alive_) return linger();
+  if (!keep_alive_) return refused_ || received_ > 0 ? linger() : close();
   state_ = State::reading;
   if (received_ == 0 && draining_) return close();
   set_deadline(received_ == 0 ? lane_->shared->settings.idle_timeout

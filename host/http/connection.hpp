@@ -51,7 +51,7 @@ class Connection final : public TransportUser, public std::enable_shared_from_th
   RequestParser parser_;
   State state_ = State::reading;
   bool draining_ = false, keep_alive_ = true, head_only_ = false, body_deadline_set_ = false;
-  bool read_pending_ = false;
+  bool read_pending_ = false, refused_ = false;
   SteadyTime deadline_ = SteadyTime::max();
   std::string input_;         // received, not yet parsed
   std::size_t received_ = 0;  // of input_; behind that lies the room for the next read

@@ -81,8 +81,10 @@ RequestParser::RequestParser(RequestParser&&) noexcept = default;
 std::size_t RequestParser::feed(std::string_view bytes) {
   Impl& impl = *impl_;
   std::size_t used = 0;
-  if (!impl.begun)  // RFC 9112, 2.2: empty lines before a request are ignored
+  if (!impl.begun) {  // RFC 9112, 2.2: empty lines before a request are ignored
     while (bytes.substr(used, 2) == "\r\n") used += 2;
+    if (bytes.substr(used) == "\r") return used;
+  }
   while (used < bytes.size() && (impl.state == State::head || impl.state == State::body)) {
     impl.begun = true;
     beast::error_code error;
