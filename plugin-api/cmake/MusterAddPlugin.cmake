@@ -22,6 +22,7 @@ function(muster_add_plugin name)
   # Without this an inline static is a unique symbol and the library can never be unloaded.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
   target_link_options(${target} PRIVATE
+    -Wl,--as-needed                                                         # only the libraries that it uses
     -Wl,--exclude-libs,ALL                                                  # static libraries stay private
     -Wl,--version-script=${MUSTER_PLUGIN_CMAKE_DIR}/muster_plugin.map)      # one exported symbol
   if(NOT MUSTER_SANITIZE)
