@@ -1,8 +1,7 @@
 #include "cli/host_client.hpp"
 
-#include <curl/curl.h>
-
 #include <cstdlib>
+#include <curl/curl.h>
 #include <fstream>
 #include <memory>
 
@@ -129,11 +128,11 @@ Result<json::value> HostClient::send(const std::string& path, const std::string*
   curl_easy_reset(curl);
   std::string answer;
   char reason[CURL_ERROR_SIZE] = "";
-  curl_slist* list = curl_slist_append(
-      nullptr, ("Authorization: Bearer " + impl_->address.token).c_str());
+  curl_slist* list =
+      curl_slist_append(nullptr, ("Authorization: Bearer " + impl_->address.token).c_str());
   list = curl_slist_append(list, "Content-Type: application/json");
   const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(list,
-                                                                           curl_slist_free_all);
+                                                                            curl_slist_free_all);
   curl_easy_setopt(curl, CURLOPT_URL, (impl_->address.url + path).c_str());
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -148,8 +147,8 @@ Result<json::value> HostClient::send(const std::string& path, const std::string*
     curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->c_str());
   }
   if (const CURLcode code = curl_easy_perform(curl); code != CURLE_OK)
-    return Error::transient("the host at " + impl_->address.url + " cannot be reached: " +
-                            (*reason ? reason : curl_easy_strerror(code)) +
+    return Error::transient("the host at " + impl_->address.url +
+                            " cannot be reached: " + (*reason ? reason : curl_easy_strerror(code)) +
                             "; is musterd running there?");
   long status = 0;
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
@@ -159,7 +158,8 @@ Result<json::value> HostClient::send(const std::string& path, const std::string*
                     : Error::internal("the answer of " + impl_->address.url +
                                       " is not JSON; is it a musterd?");
   const std::string message = document ? text_of(*document, "message") : "";
-  Error error{class_of(status), message.empty() ? "HTTP status " + std::to_string(status) : message};
+  Error error{class_of(status),
+              message.empty() ? "HTTP status " + std::to_string(status) : message};
   if (document) error.code = text_of(*document, "code");
   return error;
 }

@@ -27,8 +27,8 @@ struct HostAddress {
   std::string url, token;
 };
 
-// In this order: the options; $MUSTER_URL and $MUSTER_TOKEN; the files `address` and `admin-token` of the
-// data directory (--data-directory, else $XDG_STATE_HOME/muster, ~/.local/state/muster or
+// In this order: the options; $MUSTER_URL and $MUSTER_TOKEN; the files `address` and `admin-token`
+// of the data directory (--data-directory, else $XDG_STATE_HOME/muster, ~/.local/state/muster or
 // /var/lib/muster, whichever a running host has written its address to). Fails as `notFound` with a
 // sentence that says where it looked.
 Result<HostAddress> find_host(const HostOptions& options, const Environment& environment);
@@ -42,8 +42,8 @@ class HostClient {
   HostClient(HostClient&&) noexcept;
 
   // The answer's JSON. An error answer of the host becomes an Error with its message; its `code` is
-  // the host's, and `error_class` is `notFound` for a 404, `auth` for 401 and 403, `invalid` for other
-  // 4xx. A host that cannot be reached is `transient`.
+  // the host's, and `error_class` is `notFound` for a 404, `auth` for 401 and 403, `invalid` for
+  // other 4xx. A host that cannot be reached is `transient`.
   Result<json::value> get(const std::string& path);
   Result<json::value> post(const std::string& path, const json::object& body = {});
 
