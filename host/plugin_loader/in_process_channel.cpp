@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "host/plugin_loader/call_state.hpp"
+#include "host/plugin_loader/deadline_context.hpp"
 #include "host/plugin_loader/turn.hpp"
 
 namespace muster::plugin_loader {
@@ -148,22 +149,6 @@ class InProcessChannel final : public Backend {
   std::thread thread_;
 };
 
-// create() is bound by its budget alone.
-class BudgetContext final : public Context {
- public:
-  explicit BudgetContext(std::chrono::milliseconds budget) : end_(Steady::now() + budget) {}
-  bool cancelled() const noexcept override { return false; }
-  std::chrono::milliseconds time_left() const noexcept override {
-    return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(end_ - Steady::now()),
-                    std::chrono::milliseconds(0));
-  }
-  Time now() const noexcept override { return {}; }
-  void log(LogLevel, std::string_view) const noexcept override {}
-
- private:
-  Steady::time_point end_;
-};
-
 }  // namespace
 
 Result<std::shared_ptr<Backend>> open_in_process(std::shared_ptr<const Library> library,
@@ -174,7 +159,7 @@ Result<std::shared_ptr<Backend>> open_in_process(std::shared_ptr<const Library> 
   auto worker = std::make_shared<Worker>(std::move(library), std::move(services),
                                          std::move(breadcrumbs), std::move(label));
   auto channel = std::make_shared<InProcessChannel>(std::move(worker));
-  const Outcome created = channel->call("create", config, BudgetContext(create_budget));
+  const Outcome created = channel->call("create", config, DeadlineContext(create_budget));
   if (!created.result) return created.result.error();
   return std::shared_ptr<Backend>(std::move(channel));
 }

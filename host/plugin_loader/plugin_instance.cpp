@@ -64,8 +64,13 @@ Result<std::string> PluginInstance::call(std::string_view method, std::string_vi
   const auto running = running_by(Steady::now() + context.time_left(), context);
   if (!running) return running.error();
   Outcome outcome = running->backend->call(method, request, context);
-  account(running->backend, outcome.incident,
-          outcome.result ? std::string() : outcome.result.error().message);
+  const std::string failure = outcome.result ? std::string() : outcome.result.error().message;
+  {
+    const std::lock_guard lock(mutex_);
+    ++calls_;
+    if (!outcome.result) ++failed_calls_;
+    judge(running->backend, outcome.incident, failure);
+  }
   return std::move(outcome.result);
 }
 
@@ -78,11 +83,8 @@ void PluginInstance::answer_was_wrong(std::string_view method, const std::string
 } catch (...) {  // out of memory: the caller has the error all the same
 }
 
-void PluginInstance::account(const std::shared_ptr<Backend>& backend, Incident incident,
-                             const std::string& what) {
-  const std::lock_guard lock(mutex_);
-  ++calls_;
-  if (!what.empty()) ++failed_calls_;
+void PluginInstance::judge(const std::shared_ptr<Backend>& backend, Incident incident,
+                           const std::string& what) {
   if (incident != Incident::none) last_failure_ = what;
   if (backend != backend_) return;  // an older version, or lost already: judged before
   const Reaction reaction = supervision_.after_call(incident, recipe_.isolation, clock_->steady());
@@ -173,8 +175,9 @@ void PluginInstance::supervise() {
     [[maybe_unused]] const auto ignored = ::read(wake_.get(), &woken, sizeof woken);
     if (entries[1].revents != 0) {
       const auto how = watched->how_lost();
-      account(watched, Incident::ended,
-              "the plugin's process ended between calls, " + how.value_or("unknown how"));
+      const std::lock_guard lock(mutex_);
+      judge(watched, Incident::ended,
+            "the plugin's process ended between calls, " + how.value_or("unknown how"));
     }
     watched.reset();
     restart();

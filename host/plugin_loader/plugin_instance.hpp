@@ -52,8 +52,9 @@ class PluginInstance final : public Channel {
   };
 
   Result<Running> running_by(SteadyTime deadline, const Context& context);
-  void account(const std::shared_ptr<Backend>& backend, Incident incident, const std::string& what);
-  void react(const Reaction& reaction);  // with the lock held
+  // Both with the lock held.
+  void judge(const std::shared_ptr<Backend>& backend, Incident incident, const std::string& what);
+  void react(const Reaction& reaction);
   void supervise();
   void restart();
   void wake_supervisor();

@@ -1,11 +1,12 @@
-# muster_add_plugin(<name> KIND <provider|strategy> VERSION <x.y.z> SOURCES <...> [LINK <...>] [ISOLATION <word>])
+# muster_add_plugin(<name> KIND <provider|strategy> VERSION <x.y.z> SOURCES <...> [LINK <...>] [ISOLATION <word>]
+#                   [OUTPUT_DIRECTORY <folder>])
 #
-# Makes <build>/plugins/<kind>/<name>/ with <name>.so and its manifest plugin.toml: a folder that can be dropped into a
-# host as it is. All that a plugin must get right is set here once. The target is called <kind>_<name>.
+# Makes <build>/plugins/<kind>/<name>/ (or the given folder) with <name>.so and its manifest plugin.toml: a folder that can
+# be dropped into a host as it is. All that a plugin must get right is set here once. The target is called <kind>_<name>.
 set(MUSTER_PLUGIN_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR})
 
 function(muster_add_plugin name)
-  cmake_parse_arguments(P "" "KIND;VERSION;ISOLATION" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(P "" "KIND;VERSION;ISOLATION;OUTPUT_DIRECTORY" "SOURCES;LINK" ${ARGN})
   if(NOT P_KIND MATCHES "^(provider|strategy)$")
     message(FATAL_ERROR "muster_add_plugin(${name}): KIND is \"${P_KIND}\"; it must be provider or strategy")
   endif()
@@ -14,6 +15,9 @@ function(muster_add_plugin name)
   endif()
   if(NOT P_SOURCES)
     message(FATAL_ERROR "muster_add_plugin(${name}): SOURCES is missing")
+  endif()
+  if(NOT P_OUTPUT_DIRECTORY)
+    set(P_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins/${P_KIND}/${name})
   endif()
   set(target ${P_KIND}_${name})
   add_library(${target} MODULE ${P_SOURCES})
@@ -34,7 +38,7 @@ function(muster_add_plugin name)
     OUTPUT_NAME ${name} PREFIX "" SUFFIX ".so" NO_SONAME ON
     C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     LINK_DEPENDS ${MUSTER_PLUGIN_CMAKE_DIR}/muster_plugin.map
-    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins/${P_KIND}/${name})
+    LIBRARY_OUTPUT_DIRECTORY ${P_OUTPUT_DIRECTORY})
   add_custom_command(TARGET ${target} POST_BUILD
     COMMAND ${CMAKE_COMMAND} -DSO=$<TARGET_FILE:${target}> -DNAME=${name} -DKIND=${P_KIND} -DVERSION=${P_VERSION}
             -DISOLATION=${P_ISOLATION} -P ${MUSTER_PLUGIN_CMAKE_DIR}/write_manifest.cmake
