@@ -59,7 +59,8 @@ ContractSubject in_process(const KeptCopy& copy) {
   ContractSubject subject = testing::direct_subject((*library)->plugin());
   subject.create = [library = *library](std::string_view config,
                                         const Context&) -> Result<std::unique_ptr<Channel>> {
-    auto backend = plugin_loader::open_in_process(library, config, services(), 20s, nullptr);
+    auto backend =
+        plugin_loader::open_in_process(library, config, services(), 20s, nullptr, "contract");
     if (!backend) return backend.error();
     return std::make_unique<BackendChannel>(std::move(*backend));
   };
@@ -145,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(plugins, Contract,
 TEST(Plugins, are_all_found) {
   std::vector<std::string> names;
   for (const fs::path& folder : plugin_folders()) names.push_back(folder.filename());
-  for (const char* name : {"classic", "simulated"})
+  for (const char* name : {"abi_1_0", "by_clang", "classic", "plain_c", "simulated"})
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
 }
 

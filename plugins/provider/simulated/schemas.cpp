@@ -102,8 +102,7 @@ json::object config_schema() {
                {"launches", list_of({{"type", "integer"}}, "The nth launches are taken away")},
                {"afterSeconds", number("so long after they were made")}})},
        {"secret", text("With which workers prove who they are; nobody can without it")},
-       {"stateFile", text("Absolute path; keeps the machines when the process restarts")}},
-      {"regions", "instanceTypes"});
+       {"stateFile", text("Absolute path; keeps the machines when the process restarts")}});
 }
 
 json::object section_schema() {

@@ -132,8 +132,9 @@ struct Interruptions {
 
 struct Settings {
   std::uint64_t seed = 1;
-  std::vector<Region> regions;
-  std::vector<InstanceType> instance_types;
+  // A cloud that nobody described is a small one with these.
+  std::vector<Region> regions = {{"eu-1", {"eu-1a", "eu-1b"}}, {"us-1", {"us-1a"}}};
+  std::vector<InstanceType> instance_types = {{"small", 1, 0.05}, {"large", 4, 0.18}};
   PriceMoves prices = {};
   std::vector<QuotaSetting> quotas = {};
   Boot boot = {};
@@ -146,8 +147,8 @@ struct Settings {
 
   static constexpr auto fields() {
     return std::tuple{optional("seed", &Settings::seed),
-                      required("regions", &Settings::regions),
-                      required("instanceTypes", &Settings::instance_types),
+                      optional("regions", &Settings::regions),
+                      optional("instanceTypes", &Settings::instance_types),
                       optional("prices", &Settings::prices),
                       optional("quotas", &Settings::quotas),
                       optional("boot", &Settings::boot),

@@ -35,6 +35,13 @@ TEST(SimulatedSettings, say_what_is_wrong_and_where) {
   EXPECT_EQ(mistake({{"seed", -1}}), "seed: expected a whole number from 0, got the number -1");
 }
 
+TEST(SimulatedSettings, an_empty_configuration_is_a_small_cloud) {
+  const auto settings = read_settings({});
+  ASSERT_TRUE(settings) << settings.error().message;
+  EXPECT_EQ(settings->regions.size(), 2u);
+  EXPECT_EQ(settings->instance_types.size(), 2u);
+}
+
 TEST(SimulatedSettings, the_schema_knows_every_setting) {
   const auto schema = json::Schema::compile(config_schema());
   ASSERT_TRUE(schema) << schema.error().message;
