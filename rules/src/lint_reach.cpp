@@ -55,8 +55,8 @@ bool lint_patterns(Warnings& warnings, const Clause& clause, std::size_t rule,
       ++dead;
       warnings.add(condition.pattern_positions[p],
                    rule_key(rule) + ".conditions." + format_path({condition.fact}),
-                   "no " + condition.fact + " that these workers can have matches \"" +
-                       condition.any_of[p].pattern() + "\"",
+                   "no " + condition.fact + " that these workers can have matches " +
+                       in_quotes(condition.any_of[p].pattern()),
                    suggestion(condition.any_of[p], known->second), "neverMatches");
     }
     hopeless = hopeless || dead == condition.any_of.size();
@@ -159,12 +159,12 @@ void report_overwritten(Warnings& warnings, std::size_t r, const Remains& remain
   const Rule& rule = warnings.document().rules[r];
   std::string by;
   for (const std::string& id : remains.overwritten_by)
-    by += (by.empty() ? "\"" : ", \"") + id + "\"";
-  warnings.add(
-      rule.position, rule_key(r),
-      by.empty() ? "the rule \"" + rule.rule_id + "\" unsets only what is never set"
-                 : "everything that the rule \"" + rule.rule_id + "\" sets is overwritten by " + by,
-      "remove it, or move it behind them", "overwritten");
+    by += (by.empty() ? "" : ", ") + in_quotes(id);
+  warnings.add(rule.position, rule_key(r),
+               by.empty() ? "the rule " + in_quotes(rule.rule_id) + " unsets only what is never set"
+                          : "everything that the rule " + in_quotes(rule.rule_id) +
+                                " sets is overwritten by " + by,
+               "remove it, or move it behind them", "overwritten");
 }
 
 void lint_overwritten(Warnings& warnings, const RuleSets& sets, bool all_are_known) {
@@ -213,7 +213,7 @@ void lint_reach(Warnings& warnings, const KnownFacts* known,
       explained = lint_patterns(warnings, clause, r, values) || explained;
     if (all_are_known && !matched.contains(r) && !explained)
       warnings.add(rule.conditions_position, rule_key(r) + ".conditions",
-                   "the rule \"" + rule.rule_id + "\" matches none of the " +
+                   "the rule " + in_quotes(rule.rule_id) + " matches none of the " +
                        std::to_string(combinations.size()) + " launch documents of this file",
                    "no placement has all these facts together: correct or remove it",
                    "neverMatches");
