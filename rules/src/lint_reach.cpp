@@ -44,11 +44,15 @@ std::string suggestion(const Glob& glob, const Names& values) {
 
 // Patterns that match no known value. True if that leaves the clause without hope.
 bool lint_patterns(Warnings& warnings, const Clause& clause, std::size_t rule,
+                   const std::vector<std::string>& names,
                    const std::map<std::string, Names, std::less<>>& values) {
   bool hopeless = false;
   for (const Condition& condition : clause.all_of) {
     const auto known = values.find(condition.fact);
-    if (known == values.end()) continue;
+    if (known == values.end()) {  // if nobody knows the name, that is an error of its own
+      hopeless = hopeless || !std::binary_search(names.begin(), names.end(), condition.fact);
+      continue;
+    }
     std::size_t dead = 0;
     for (std::size_t p = 0; p < condition.any_of.size(); ++p) {
       if (matches_any(condition.any_of[p], known->second)) continue;
@@ -201,6 +205,7 @@ void lint_reach(Warnings& warnings, const KnownFacts* known,
                 std::span<const Combination> combinations) {
   const Document& document = warnings.document();
   const auto values = known_values(document, combinations);
+  const auto names = known ? known->fact_names() : std::vector<std::string>{};
   const bool all_are_known = known && !combinations.empty();
   const RuleSets sets = all_are_known ? distinct_matches(document, combinations) : RuleSets{};
   std::set<std::size_t> matched;
@@ -210,7 +215,7 @@ void lint_reach(Warnings& warnings, const KnownFacts* known,
     const Rule& rule = document.rules[r];
     bool explained = false;
     for (const Clause& clause : rule.any_of)
-      explained = lint_patterns(warnings, clause, r, values) || explained;
+      explained = lint_patterns(warnings, clause, r, names, values) || explained;
     if (all_are_known && !matched.contains(r) && !explained)
       warnings.add(rule.conditions_position, rule_key(r) + ".conditions",
                    "the rule " + in_quotes(rule.rule_id) + " matches none of the " +

@@ -50,7 +50,7 @@ json::value random_value(Random& random, int depth) {
     case 1:
       return static_cast<std::int64_t>(random() % 10);
     case 2:
-      return static_cast<double>(random() % 10);
+      return static_cast<double>(random() % 10) + 0.5;
     case 3:
       return json::string("text");
     case 4:
