@@ -21,10 +21,16 @@
 namespace muster::rules::bench {
 namespace {
 
+// Of all threads' processor time, so that neighbours on the machine count as little as possible.
 double seconds(const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto now = [] {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+  };
+  const double begin = now();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return now() - begin;
 }
 
 // `prepare` is not timed.
@@ -108,6 +114,18 @@ void bench_edit(const char* what, const std::function<Workload(int)>& make) {
   print("  launch documents that changed", static_cast<double>(changed), "");
 }
 
+void bench_edits() {
+  std::printf("\nan edit: parse the text, update, evaluate 10 000 launch documents again\n");
+  bench_edit("edit of one image rule of a usual fleet",
+             [](int edition) { return fleet(50, edition, 4); });
+  bench_edit("edit of the first rule of a usual fleet, which all documents hold",
+             [](int edition) { return fleet(50, edition, 0); });
+  bench_edit("edit of a zone rule, no two fact sets alike",
+             [](int edition) { return all_different(50, edition, 2); });
+  bench_edit("edit of the first rule, no two fact sets alike",
+             [](int edition) { return all_different(50, edition, 0); });
+}
+
 void bench_jsonnet() {
   const Workload workload = fleet(50);
   const auto run = run_jsonnet(workload, 300);
@@ -186,16 +204,24 @@ void bench_check() {
   print("text", static_cast<double>(bytes) / 1e6, "MB");
   std::size_t problems = 0;
   std::optional<ConfigurationSet> set;
-  print("reading and parsing 1000 files of 50 rules",
+  double elapsed = 1e9;
+  print("reading and parsing 1000 files of 50 rules, processor time of all cores",
         best(
             3, [] {}, [&] { set = load_folder(folder.path()).value(); }) *
             1e3,
         "ms");
-  print("checking them: settings, reach, overwritten rules, secrets",
+  print("checking them: settings, reach, overwritten rules, secrets, likewise",
         best(
             3, [] {}, [&] { problems = check(*set).size(); }) *
             1e3,
         "ms");
+  for (int i = 0; i < 3; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    check(load_folder(folder.path()).value());
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    elapsed = std::min(elapsed, time.count());
+  }
+  print("both, on the clock", elapsed * 1e3, "ms");
   print("  problems found", static_cast<double>(problems), "");
 }
 
@@ -219,22 +245,20 @@ void bench_hash() {
 }  // namespace
 }  // namespace muster::rules::bench
 
-int main() {
+// Without arguments all; else those named: evaluation edit jsonnet index memory hash check.
+int main(int count, char** arguments) {
   using namespace muster::rules::bench;
-  bench_evaluation("a usual fleet", fleet(50));
-  bench_evaluation("no two fact sets alike", all_different(50));
-  std::printf("\nan edit: parse the text, update, evaluate 10 000 launch documents again\n");
-  bench_edit("edit of one image rule of a usual fleet",
-             [](int edition) { return fleet(50, edition, 4); });
-  bench_edit("edit of the first rule of a usual fleet, which all documents hold",
-             [](int edition) { return fleet(50, edition, 0); });
-  bench_edit("edit of a zone rule, no two fact sets alike",
-             [](int edition) { return all_different(50, edition, 2); });
-  bench_edit("edit of the first rule, no two fact sets alike",
-             [](int edition) { return all_different(50, edition, 0); });
-  bench_jsonnet();
-  bench_index();
-  bench_memory();
-  bench_hash();
-  bench_check();
+  const auto wanted = [&](std::string_view name) {
+    return count < 2 || std::find(arguments + 1, arguments + count, name) != arguments + count;
+  };
+  if (wanted("evaluation")) {
+    bench_evaluation("a usual fleet", fleet(50));
+    bench_evaluation("no two fact sets alike", all_different(50));
+  }
+  if (wanted("edit")) bench_edits();
+  if (wanted("jsonnet")) bench_jsonnet();
+  if (wanted("index")) bench_index();
+  if (wanted("memory")) bench_memory();
+  if (wanted("hash")) bench_hash();
+  if (wanted("check")) bench_check();
 }
