@@ -1,0 +1,149 @@
+#include <algorithm>
+#include <fstream>
+
+#include <muster/rules/configuration_set.hpp>
+#include <muster/rules/lint.hpp>
+#include <muster/rules/pool_settings.hpp>
+
+#include "reader.hpp"
+
+namespace muster::rules {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string base_name(std::string_view file) {
+  return fs::path(file).filename().string();
+}
+
+// One byte more than allowed is enough to know that a file is too large.
+Result<std::string> read_file(const fs::path& path, std::size_t max_bytes) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return Error::not_found("cannot read " + path.string());
+  std::string text(max_bytes + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (in.bad()) return Error::internal("cannot read " + path.string());
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  return text;
+}
+
+// Opted-in providers of a worker type; all known ones if it names none (which check() reports).
+std::vector<const Provider*> opted_in(const Document& document, const std::string& worker_type,
+                                      const KnownFacts& known) {
+  std::vector<const Provider*> providers;
+  const auto settings = pool_settings(document, worker_type).settings;
+  for (const std::string& id : settings.providers)
+    if (const Provider* provider = known.find(id)) providers.push_back(provider);
+  if (settings.providers.empty())
+    for (const Provider& provider : known.providers) providers.push_back(&provider);
+  return providers;
+}
+
+}  // namespace
+
+bool is_configuration_file(std::string_view file_name) {
+  const std::string name = base_name(file_name);
+  return !name.starts_with('.') && (name.ends_with(".toml") || name.ends_with(".json")) &&
+         name != "host.toml";
+}
+
+Result<std::vector<SourceFile>> read_folder(const fs::path& folder, const Limits& limits) {
+  std::error_code failed;
+  std::vector<fs::path> paths;
+  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end;
+       entry.increment(failed))
+    if (is_configuration_file(entry->path().string()) && !entry->is_directory(failed))
+      paths.push_back(entry->path());
+  if (failed)
+    return Error::not_found("cannot read the folder " + folder.string() + ": " + failed.message());
+  if (paths.size() > limits.max_files)
+    return Error::invalid("the folder " + folder.string() + " holds " +
+                          std::to_string(paths.size()) + " configuration files, more than the " +
+                          std::to_string(limits.max_files) + " allowed");
+  std::sort(paths.begin(), paths.end());
+  std::vector<SourceFile> files;
+  files.reserve(paths.size());
+  for (const fs::path& path : paths) {
+    auto text = read_file(path, limits.max_file_bytes);
+    if (!text) return text.error();
+    files.push_back({path.string(), std::move(*text)});
+  }
+  return files;
+}
+
+ConfigurationSet ConfigurationSet::from_files(std::span<const SourceFile> files,
+                                              const Limits& limits,
+                                              std::optional<KnownFacts> known) {
+  ConfigurationSet set;
+  set.limits_ = limits;
+  set.known_ = std::move(known);
+  const auto add = [&](Problems problems) {
+    set.problems_.insert(set.problems_.end(), problems.begin(), problems.end());
+  };
+  for (const SourceFile& file : files) {
+    if (base_name(file.name) != facts_file_name || set.known_) continue;
+    ParsedKnownFacts parsed = parse_known_facts(file.text, file.name, limits);
+    if (!has_errors(parsed.problems)) set.known_ = std::move(parsed.known);
+    add(std::move(parsed.problems));
+  }
+  for (const SourceFile& file : files) {
+    if (base_name(file.name) == facts_file_name) continue;
+    Parsed parsed = parse_document(file.text, file.name, limits);
+    add(std::move(parsed.problems));
+    if (!parsed.document) continue;
+    Problems more = set.known_ ? check_condition_names(*parsed.document, *set.known_) : Problems{};
+    if (const Document* other = set.find(parsed.document->id))
+      more.push_back({Severity::error, parsed.document->at({}), "",
+                      "the configuration id \"" + other->id + "\" is taken by " + other->file,
+                      "rename one of the files", "duplicateConfigurationId"});
+    for (const WorkerType& type : parsed.document->worker_types) {
+      const Document* other = set.find_by_worker_type(type.name);
+      if (other)
+        more.push_back({Severity::error, parsed.document->at(type.position), "workerTypes",
+                        "the worker type \"" + type.name + "\" stands in " + other->file + " too",
+                        "worker types are unique over all files: remove it from one",
+                        "duplicateWorkerType"});
+    }
+    const bool usable = !has_errors(more);
+    add(std::move(more));
+    if (!usable) continue;
+    for (const WorkerType& type : parsed.document->worker_types)
+      set.worker_types_.emplace(type.name, parsed.document->id);
+    set.documents_.emplace(parsed.document->id, std::move(parsed.document));
+  }
+  sort_problems(set.problems_);
+  return set;
+}
+
+const Document* ConfigurationSet::find(std::string_view id) const {
+  const auto found = documents_.find(id);
+  return found == documents_.end() ? nullptr : found->second.get();
+}
+
+const Document* ConfigurationSet::find_by_worker_type(std::string_view worker_type) const {
+  const auto found = worker_types_.find(worker_type);
+  return found == worker_types_.end() ? nullptr : find(found->second);
+}
+
+std::vector<Combination> ConfigurationSet::combinations(const Document& document) const {
+  std::vector<Combination> result;
+  if (!known_) return result;
+  for (const WorkerType& type : document.worker_types)
+    for (const Provider* provider : opted_in(document, type.name, *known_))
+      for (std::size_t i = 0; i < provider->placements.size(); ++i) {
+        if (result.size() == limits_.max_combinations) return result;
+        Facts facts = provider->placements[i];
+        facts["workerType"] = type.name;
+        facts["provider"] = provider->provider_id;
+        result.push_back({type.name, provider->provider_id, i, std::move(facts)});
+      }
+  return result;
+}
+
+Result<ConfigurationSet> load_folder(const fs::path& folder, const Limits& limits) {
+  auto files = read_folder(folder, limits);
+  if (!files) return files.error();
+  return ConfigurationSet::from_files(*files, limits);
+}
+
+}  // namespace muster::rules

@@ -1,0 +1,205 @@
+#include "history.hpp"
+
+#include <algorithm>
+
+namespace muster::rules {
+
+History::Slot* History::Slot::find(std::string_view child) {
+  const auto found = std::find_if(children.begin(), children.end(),
+                                  [&](const Slot& slot) { return slot.name == child; });
+  return found == children.end() ? nullptr : &*found;
+}
+
+History::Slot& History::Slot::child(const std::string& child) {
+  if (Slot* found = find(child)) return *found;
+  children.push_back({child, State::absent, {}, none, {}, {}, {}});
+  return children.back();
+}
+
+void History::log(Slot& slot, const Place& by, const Node* value) {
+  static const Node empty_table{{}, {}, Node::Table{}};
+  if (slot.state == Slot::State::table && slot.order.empty())  // it was a value too: {}
+    slot.acts.push_back({acts_++, slot.made_by, slot.made_at, &empty_table});
+  if (!slot.acts.empty()) slot.acts.back().ended_by = by.rule;
+  slot.acts.push_back({acts_++, by.rule, by.position, value});
+}
+
+void History::apply(const Rule& rule, std::size_t index) {
+  for (const Unset& unset : rule.unset) {
+    Slot* slot = &root_;
+    for (std::size_t i = 0; slot && i + 1 < unset.path.size(); ++i) {
+      slot = slot->find(unset.path[i]);
+      if (slot && slot->state != Slot::State::table) slot = nullptr;
+    }
+    if (slot) remove_child(*slot, unset.path.back(), {index, unset.position});
+  }
+  for (const Member& member : *rule.values.table()) assign_member(root_, member, index);
+}
+
+void History::assign_member(Slot& slot, const Member& member, std::size_t rule) {
+  if (member.node.is_null()) return remove_child(slot, member.name, {rule, member.node.key});
+  Slot& child = slot.child(member.name);
+  if (child.state == Slot::State::absent)
+    slot.order.push_back(static_cast<std::size_t>(&child - slot.children.data()));
+  assign(child, member.node, rule);
+}
+
+void History::assign(Slot& slot, const Node& node, std::size_t rule) {
+  if (!node.is_table()) {
+    log(slot, {rule, node.key}, &node);
+    slot.state = Slot::State::leaf;
+    for (Slot& child : slot.children) remove(child, {rule, node.key});
+    slot.order.clear();
+    return;
+  }
+  if (slot.state != Slot::State::table) {
+    if (!slot.acts.empty()) slot.acts.back().ended_by = rule;
+    slot.state = Slot::State::table;
+    slot.made_by = rule;
+    slot.made_at = node.key;
+  }
+  for (const Member& member : *node.table()) assign_member(slot, member, rule);
+}
+
+void History::remove_child(Slot& slot, std::string_view name, const Place& by) {
+  Slot* child = slot.find(name);
+  if (!child || child->state == Slot::State::absent) return;
+  remove(*child, by);
+  std::erase(slot.order, static_cast<std::size_t>(child - slot.children.data()));
+}
+
+void History::remove(Slot& slot, const Place& by) {
+  if (slot.state == Slot::State::absent) return;
+  if (slot.state == Slot::State::leaf || slot.order.empty()) log(slot, by, nullptr);
+  slot.state = Slot::State::absent;
+  for (Slot& child : slot.children) remove(child, by);
+  slot.order.clear();
+}
+
+// Walks the slots once all rules have applied.
+struct History::Teller {
+  Evaluation& evaluation;
+  Path path;
+  std::vector<const Slot*> above;
+
+  struct Told {
+    std::size_t order;
+    Change change;
+  };
+
+  static Change change_of(const Act& act, const Path& where) {
+    return {act.rule, act.position, where,
+            act.value ? std::optional(to_json(*act.value)) : std::nullopt};
+  }
+
+  // What stood below a leaf while it was a table. That the leaf itself removed it need not be said.
+  static void tell_below(const Slot& leaf, const Slot& slot, Path& where, std::vector<Told>& told) {
+    for (const Slot& child : slot.children) {
+      where.push_back(child.name);
+      for (const Act& act : child.acts)
+        if (act.value || !has_act_at(leaf, act)) told.push_back({act.order, change_of(act, where)});
+      tell_below(leaf, child, where, told);
+      where.pop_back();
+    }
+  }
+
+  static bool has_act_at(const Slot& slot, const Act& act) {
+    return std::any_of(slot.acts.begin(), slot.acts.end(), [&](const Act& own) {
+      return own.rule == act.rule && own.position == act.position;
+    });
+  }
+
+  // A value further up counts as replaced by this slot if the rule that turned it into a table is
+  // one of those that wrote this slot.
+  void tell_above(const Slot& slot, std::vector<Told>& told) const {
+    Path where;
+    for (std::size_t i = 0; i < above.size(); ++i) {
+      if (i > 0) where.push_back(above[i]->name);
+      const auto& acts = above[i]->acts;
+      const auto last = std::find_if(acts.rbegin(), acts.rend(), [&](const Act& act) {
+        return std::any_of(slot.acts.begin(), slot.acts.end(),
+                           [&](const Act& own) { return own.rule == act.ended_by; });
+      });
+      for (auto act = acts.begin(); act != last.base(); ++act)
+        told.push_back({act->order, change_of(*act, where)});
+    }
+  }
+
+  std::vector<Change> earlier(const Slot& slot, std::size_t own_acts) {
+    std::vector<Told> told;
+    tell_above(slot, told);
+    for (std::size_t i = 0; i < own_acts; ++i)
+      told.push_back({slot.acts[i].order, change_of(slot.acts[i], path)});
+    if (slot.state == Slot::State::leaf) tell_below(slot, slot, path, told);
+    std::sort(told.begin(), told.end(),
+              [](const Told& a, const Told& b) { return a.order < b.order; });
+    std::vector<Change> changes;
+    for (Told& each : told) changes.push_back(std::move(each.change));
+    return changes;
+  }
+
+  // The last rule that deleted something below, which is why the table is empty.
+  static const Act* last_deletion(const Slot& slot) {
+    const Act* last = nullptr;
+    for (const Slot& child : slot.children) {
+      const Act* found = child.acts.empty() ? nullptr : &child.acts.back();
+      for (const Act* act : {found, last_deletion(child)})
+        if (act && (!last || act->order > last->order)) last = act;
+    }
+    return last;
+  }
+
+  void tell_leaf(const Slot& slot, json::object& into) {
+    json::value value;
+    if (slot.state == Slot::State::leaf) {
+      const Act& act = slot.acts.back();
+      value = to_json(*act.value);
+      evaluation.leaves.push_back(
+          {path, value, act.rule, act.position, earlier(slot, slot.acts.size() - 1)});
+    } else {
+      value.emplace_object();
+      const Act* emptied = last_deletion(slot);
+      evaluation.leaves.push_back({path, value, emptied ? emptied->rule : slot.made_by,
+                                   emptied ? emptied->position : slot.made_at,
+                                   earlier(slot, slot.acts.size())});
+      above.push_back(&slot);
+      for (const Slot& child : slot.children) tell_deleted(child);
+      above.pop_back();
+    }
+    into.emplace(slot.name, std::move(value));
+  }
+
+  void tell_deleted(const Slot& slot) {
+    path.push_back(slot.name);
+    if (!slot.acts.empty() && !slot.acts.back().value)
+      evaluation.deleted.push_back({path, slot.acts.back().rule, slot.acts.back().position,
+                                    earlier(slot, slot.acts.size() - 1)});
+    above.push_back(&slot);
+    for (const Slot& child : slot.children) tell_deleted(child);
+    above.pop_back();
+    path.pop_back();
+  }
+
+  void tell_table(const Slot& slot, json::object& into) {
+    above.push_back(&slot);
+    for (const std::size_t i : slot.order) {
+      const Slot& child = slot.children[i];
+      path.push_back(child.name);
+      if (child.state == Slot::State::table && !child.order.empty())
+        tell_table(child, into.emplace(child.name, json::object{}).first->value().get_object());
+      else
+        tell_leaf(child, into);
+      path.pop_back();
+    }
+    for (const Slot& child : slot.children)
+      if (child.state == Slot::State::absent) tell_deleted(child);
+    above.pop_back();
+  }
+};
+
+void History::report(Evaluation& evaluation) const {
+  Teller teller{evaluation, {}, {}};
+  teller.tell_table(root_, evaluation.document);
+}
+
+}  // namespace muster::rules
