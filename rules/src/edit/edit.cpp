@@ -1,10 +1,9 @@
-#include <muster/rules/edit.hpp>
-
 #include <algorithm>
 #include <utility>
 
 #include <muster/json.hpp>
 #include <muster/rules/document.hpp>
+#include <muster/rules/edit.hpp>
 #include <muster/rules/problem.hpp>
 
 #include "model.hpp"
@@ -283,8 +282,7 @@ class Session {
   Failure put_at(const Address& address, const toml::node& value) {
     auto changed = model_;
     if (!set_node(changed, address, value)) return in_the_way(address);
-    if (auto failure = take(put(text_, address, value, find_node(model_, address))))
-      return failure;
+    if (auto failure = take(put(text_, address, value, find_node(model_, address)))) return failure;
     model_ = std::move(changed);
     return done;
   }
@@ -351,9 +349,8 @@ class Session {
 Failure spoiled(std::string_view before, std::string_view after) {
   const auto now = parse_toml(after, "");
   if (!has_errors(now.problems) || has_errors(parse_toml(before, "").problems)) return done;
-  const auto& problem = *std::find_if(now.problems.begin(), now.problems.end(), [](const auto& p) {
-    return p.severity == Severity::error;
-  });
+  const auto& problem = *std::find_if(now.problems.begin(), now.problems.end(),
+                                      [](const auto& p) { return p.severity == Severity::error; });
   return Error::invalid((problem.key.empty() ? "" : "`" + problem.key + "`: ") + problem.reason +
                         (problem.remedy.empty() ? "" : "; " + problem.remedy));
 }
@@ -372,10 +369,8 @@ Result<std::string> edit_text(std::string_view text, std::span<const Edit> edits
     if (auto failure = std::visit(session, edit)) return *failure;
 
   auto edited = session.text();
-  if (ends_open && edited.ends_with('\n')) {
-    edited.pop_back();
-    if (line_break(text) == "\r\n" && edited.ends_with('\r')) edited.pop_back();
-  }
+  while (ends_open && edited.ends_with(line_break(text)))
+    edited.resize(edited.size() - line_break(text).size());
   const auto parsed = parse_model(edited);
   if (!parsed || !same(*parsed, session.model()))
     return Error::unsupported(
@@ -388,18 +383,23 @@ Result<std::string> edit_text(std::string_view text, std::span<const Edit> edits
 Result<std::string> to_toml(const boost::json::value& value) {
   using boost::json::kind;
   switch (value.kind()) {
-    case kind::null: return Error::invalid("TOML has no null; unset the value instead.");
-    case kind::bool_: return value.get_bool() ? "true" : "false";
-    case kind::int64: return std::to_string(value.get_int64());
+    case kind::null:
+      return Error::invalid("TOML has no null; unset the value instead.");
+    case kind::bool_:
+      return value.get_bool() ? "true" : "false";
+    case kind::int64:
+      return std::to_string(value.get_int64());
     case kind::uint64:
       return Error::invalid("The number " + std::to_string(value.get_uint64()) +
                             " is too large for TOML.");
-    case kind::double_: return write_value(toml::value<double>(value.get_double()));
+    case kind::double_:
+      return write_value(toml::value<double>(value.get_double()));
     case kind::string: {
       const auto& text = value.get_string();
       return toml_string(std::string_view(text.data(), text.size()));
     }
-    default: break;
+    default:
+      break;
   }
   std::string out = value.is_array() ? "[" : "{ ";
   const auto empty_size = out.size();

@@ -1,11 +1,10 @@
+#include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 #include <muster/rules/edit.hpp>

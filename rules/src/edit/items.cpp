@@ -1,10 +1,14 @@
 // Items of inline arrays and inline tables, with their commas, lines and comments.
+#include <algorithm>
+
 #include "surgery.hpp"
 
 namespace muster::rules::syntax {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\t'; }
+bool is_space(char c) {
+  return c == ' ' || c == '\t';
+}
 
 std::size_t skip_spaces(std::string_view text, std::size_t position) {
   while (position < text.size() && is_space(text[position])) ++position;
@@ -109,6 +113,36 @@ std::string remove_item(std::string text, const Value& container, std::size_t in
     }
   }
   return text;
+}
+
+// The bytes of the items change places; the layout between them stays. The comments at the ends of
+// their lines go with them where each has a line for itself.
+std::string move_item(std::string text, const Value& container, std::size_t from, std::size_t to) {
+  const auto& items = container.items;
+  const bool lines = std::all_of(items.begin(), items.end(),
+                                 [&](const auto& item) { return stands_alone(text, item); });
+  const auto comment_of = [&](const Entry& item) {
+    const auto begin = item.comma == npos ? item.end() : item.comma + 1;
+    return Span{begin, text.find_first_of("\r\n", begin)};
+  };
+  std::vector<std::size_t> order(items.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto at = [&](std::size_t i) { return order.begin() + static_cast<std::ptrdiff_t>(i); };
+  if (from < to)
+    std::rotate(at(from), at(from + 1), at(to + 1));
+  else
+    std::rotate(at(to), at(from), at(from + 1));
+  std::string moved = text;
+  for (auto i = items.size(); i-- > 0;) {  // later bytes first
+    const auto& source = items[order[i]];
+    if (lines) {
+      const auto old = comment_of(items[i]), now = comment_of(source);
+      moved.replace(old.begin, old.end - old.begin, text, now.begin, now.end - now.begin);
+    }
+    moved.replace(items[i].begin(), items[i].end() - items[i].begin(), text, source.begin(),
+                  source.end() - source.begin());
+  }
+  return moved;
 }
 
 }  // namespace muster::rules::syntax

@@ -19,7 +19,8 @@ Result<Span> block_of(const Document& document, std::size_t index) {
     if (!is_prefix(rule, section.path)) continue;
     if (last && &section != last + 1)
       return Error::unsupported(
-          "The rule is not written in one piece: another table stands between its parts. Edit it by "
+          "The rule is not written in one piece: another table stands between its parts. Edit it "
+          "by "
           "hand.");
     if (!first) first = &section;
     last = &section;
@@ -55,8 +56,7 @@ Result<std::string> insert_block(std::string text, std::string block, Slot slot,
     if (!previous) return previous.error();
     position = previous->end;
   }
-  const bool needs_blank =
-      position > 0 && !is_blank_line(text, line_begin(text, position - 1));
+  const bool needs_blank = position > 0 && !is_blank_line(text, line_begin(text, position - 1));
   return text.insert(position, (needs_blank ? blank : "") + block);
 }
 
@@ -101,23 +101,13 @@ Result<std::string> move_rule(std::string text, std::size_t from, Slot to, std::
   if (!document) return document.error();
   const auto array = inline_rules(*document);
   if (!array) return array.error();
-  std::string block;
-  if (*array) {
-    const auto& item = (*array)->items[from];
-    block = text.substr(item.begin(), item.end() - item.begin());
-  } else {
-    const auto span = block_of(*document, from);
-    if (!span) return span.error();
-    block = text.substr(span->begin, span->end - span->begin);
-  }
+  if (*array) return move_item(std::move(text), **array, from, to.index);
+  const auto span = block_of(*document, from);
+  if (!span) return span.error();
+  auto block = text.substr(span->begin, span->end - span->begin);
   auto without = remove_rule(std::move(text), from);
   if (!without) return without;
-  if (!*array) return insert_block(std::move(*without), std::move(block), to, count - 1);
-  const auto rest = scan(*without);
-  if (!rest) return rest.error();
-  const auto rest_array = inline_rules(*rest);
-  if (!rest_array || !*rest_array) return Error::internal("The rules were not found in the text.");
-  return insert_item(std::move(*without), **rest_array, to.index, block);
+  return insert_block(std::move(*without), std::move(block), to, count - 1);
 }
 
 }  // namespace muster::rules::syntax

@@ -14,7 +14,8 @@ Place find_in(const std::vector<Entry>& entries, const Address& path, std::size_
               const Section& section, const Value* inside);
 
 // Inside a value: down through array elements and inline tables.
-Place find_below(const Value& start, const Address& path, std::size_t depth, const Section& section) {
+Place find_below(const Value& start, const Address& path, std::size_t depth,
+                 const Section& section) {
   const Value* value = &start;
   while (value->kind == Value::Kind::array) {
     const auto* index = std::get_if<std::size_t>(&path[depth]);
@@ -59,8 +60,8 @@ Address extended(Address path, Step step) {
 // `=` as the neighbour writes it, unless it aligns a column.
 std::string equals_like(std::string_view text, const Entry* neighbour) {
   if (!neighbour) return " = ";
-  const auto between = text.substr(neighbour->key_span.end,
-                                   neighbour->value.span.begin - neighbour->key_span.end);
+  const auto between =
+      text.substr(neighbour->key_span.end, neighbour->value.span.begin - neighbour->key_span.end);
   return between == "=" ? "=" : " = ";
 }
 
@@ -110,7 +111,8 @@ bool has_header_like(const Document& document, const Address& path) {
 }
 
 Result<std::string> insert_below(std::string text, const Document& document, const Place& place,
-                                 const Address& ancestor, const Address& path, const toml::node& value) {
+                                 const Address& ancestor, const Address& path,
+                                 const toml::node& value) {
   const auto rest = keys_of(path, ancestor.size());
   const auto last_of = [&] {
     const Section* last = place.section;
@@ -148,7 +150,8 @@ Result<std::string> insert_below(std::string text, const Document& document, con
                               rest.back(), value);
       return insert_section(std::move(text), document, place.section->leading_begin, true, table,
                             rest.back(), value);
-    default: break;
+    default:
+      break;
   }
   return Error::invalid("`" + write_keys(keys_of(ancestor, ancestor.size() > 2 ? 2 : 0)) +
                         "` is not a table, so nothing can be set below it.");
@@ -170,8 +173,7 @@ std::string replace_scalar(std::string text, const Span& span, const toml::node&
   const auto* as_text = value.as_string();
   const bool literal = text[span.begin] == '\'' && text.compare(span.begin, 3, "'''") != 0;
   // A file that quotes with ' goes on to do so where that can say the same.
-  if (as_text && literal &&
-      std::none_of(as_text->get().begin(), as_text->get().end(), [](char c) {
+  if (as_text && literal && std::none_of(as_text->get().begin(), as_text->get().end(), [](char c) {
         return c == '\'' || (static_cast<unsigned char>(c) < 0x20) || c == '\x7F';
       }))
     written = "'" + as_text->get() + "'";
@@ -179,16 +181,18 @@ std::string replace_scalar(std::string text, const Span& span, const toml::node&
   return text;
 }
 
+Result<std::string> replace_whole(std::string text, const Address& path, const toml::node& value) {
+  auto erased = erase(std::move(text), path);
+  return erased ? put(std::move(*erased), path, value, nullptr) : erased;
+}
+
 Result<std::string> put_table(std::string text, const Address& path, const toml::table& value,
                               const toml::table& before) {
-  if (value.empty() && !before.empty()) {
-    auto erased = erase(std::move(text), path);
-    return erased ? put(std::move(*erased), path, value, nullptr) : erased;
-  }
+  if (value.empty()) return replace_whole(std::move(text), path, value);
   // New keys first: a table made by dotted keys is gone when its last one goes.
   for (const auto& [key, node] : value) {
-    auto next = put(std::move(text), extended(path, std::string(key.str())), node,
-                    before.get(key.str()));
+    auto next =
+        put(std::move(text), extended(path, std::string(key.str())), node, before.get(key.str()));
     if (!next) return next;
     text = std::move(*next);
   }
@@ -248,11 +252,6 @@ bool same_shape(const toml::node& value, const toml::node& before) {
   return std::all_of(now->begin(), now->end(), [](const auto& node) { return node.is_table(); });
 }
 
-Result<std::string> replace_whole(std::string text, const Address& path, const toml::node& value) {
-  auto erased = erase(std::move(text), path);
-  return erased ? put(std::move(*erased), path, value, nullptr) : erased;
-}
-
 }  // namespace
 
 Place find(const Document& document, const Address& path) {
@@ -266,7 +265,7 @@ Place find(const Document& document, const Address& path) {
   for (const auto& section : document.sections)
     if (is_prefix(path, section.path))
       return {std::holds_alternative<std::size_t>(section.path[path.size()]) ? Kind::elements
-                                                                              : Kind::implicit,
+                                                                             : Kind::implicit,
               &section, nullptr, nullptr, path.size()};
   return {};
 }
@@ -280,7 +279,8 @@ Result<std::string> put(std::string text, const Address& path, const toml::node&
   if (place.kind == Kind::none) return insert(std::move(text), *document, path, value);
   const auto* old_table = before ? before->as_table() : nullptr;
   const auto* old_array = before ? before->as_array() : nullptr;
-  if (value.is_table() && old_table)
+  const bool emptied = value.is_table() && value.as_table()->empty();
+  if (value.is_table() && old_table && !(emptied && place.kind == Kind::entry))
     return put_table(std::move(text), path, *value.as_table(), *old_table);
   if (place.kind == Kind::entry && value.is_array() && old_array)
     return put_array(std::move(text), path, *value.as_array(), *old_array);
@@ -288,7 +288,8 @@ Result<std::string> put(std::string text, const Address& path, const toml::node&
     return replace_scalar(std::move(text), place.entry->value.span, value);
   if (place.kind == Kind::elements && before && same_shape(value, *before)) {
     for (std::size_t i = 0; i < value.as_array()->size(); ++i) {
-      auto next = put(std::move(text), extended(path, i), (*value.as_array())[i], old_array->get(i));
+      auto next =
+          put(std::move(text), extended(path, i), (*value.as_array())[i], old_array->get(i));
       if (!next) return next;
       text = std::move(*next);
     }
@@ -311,9 +312,9 @@ Result<std::string> erase(std::string text, const Address& path) {
       const auto begin = line_begin(text, place.entry->begin());
       text.erase(begin, line_end(text, place.entry->end()) - begin);
     } else {
-      const auto first = std::find_if(
-          document->sections.begin(), document->sections.end(),
-          [&](const auto& section) { return is_prefix(path, section.path); });
+      const auto first =
+          std::find_if(document->sections.begin(), document->sections.end(),
+                       [&](const auto& section) { return is_prefix(path, section.path); });
       text = cut_lines(std::move(text), first->leading_begin, first->content_end);
     }
   }
@@ -323,8 +324,9 @@ std::string cut_lines(std::string text, std::size_t begin, std::size_t end) {
   const auto blank_above = [&] {
     return begin == 0 || is_blank_line(text, line_begin(text, begin - 1));
   };
-  if (blank_above())
-    while (end < text.size() && is_blank_line(text, end)) end = line_end(text, end);
+  auto next = end;
+  while (next < text.size() && is_blank_line(text, next)) next = line_end(text, next);
+  if (blank_above() || next == text.size()) end = next;
   if (end >= text.size())
     while (begin > 0 && blank_above()) begin = line_begin(text, begin - 1);
   text.erase(begin, end - begin);

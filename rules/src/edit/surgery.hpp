@@ -45,6 +45,7 @@ Result<std::string> erase(std::string text, const Address& path);
 std::string insert_item(std::string text, const Value& container, std::size_t index,
                         std::string_view item);
 std::string remove_item(std::string text, const Value& container, std::size_t index);
+std::string move_item(std::string text, const Value& container, std::size_t from, std::size_t to);
 
 // Removes whole lines, and the blank lines that would then stand double.
 std::string cut_lines(std::string text, std::size_t begin, std::size_t end);

@@ -104,7 +104,8 @@ class Scanner {
     section.path = resolve(keys, section.is_element);
     section.body_begin = line_end(text_, position_);
     skip_spaces();
-    if (peek() == '#') skip_comment();
+    section.has_comments = peek() == '#';
+    skip_comment();
     return section;
   }
 
@@ -205,10 +206,18 @@ class Scanner {
     result.span.begin = position_;
     switch (peek()) {
       case '"':
-      case '\'': string(); break;
-      case '[': items(result, Value::Kind::array, ']', depth); break;
-      case '{': items(result, Value::Kind::table, '}', depth); break;
-      default: bare(); break;
+      case '\'':
+        string();
+        break;
+      case '[':
+        items(result, Value::Kind::array, ']', depth);
+        break;
+      case '{':
+        items(result, Value::Kind::table, '}', depth);
+        break;
+      default:
+        bare();
+        break;
     }
     result.span.end = position_;
     return result;
@@ -275,9 +284,8 @@ void assign_lines(std::string_view text, Document& document) {
   for (std::size_t i = 0; i < sections.size(); ++i) {
     auto& section = sections[i];
     const auto end = i + 1 < sections.size() ? sections[i + 1].header_begin : text.size();
-    section.content_end = section.entries.empty()
-                              ? section.body_begin
-                              : line_end(text, section.entries.back().end());
+    section.content_end =
+        section.entries.empty() ? section.body_begin : line_end(text, section.entries.back().end());
     auto next = end;
     while (i + 1 < sections.size() && next > section.content_end) {
       const auto above = line_begin(text, next - 1);
@@ -285,7 +293,10 @@ void assign_lines(std::string_view text, Document& document) {
       next = above;
     }
     section.end = next;
-    if (i + 1 < sections.size()) sections[i + 1].leading_begin = next;
+    if (i + 1 < sections.size()) {
+      sections[i + 1].leading_begin = next;
+      sections[i + 1].has_comments |= next < sections[i + 1].header_begin;
+    }
     while (section.content_end < section.end && is_comment_line(text, section.content_end))
       section.content_end = line_end(text, section.content_end);
 

@@ -1,6 +1,6 @@
-// Where everything stands in a TOML text, in bytes. toml++ tells what a text means; this tells which
-// bytes say so, down to commas and the comments that belong to a table. It is read from texts that
-// toml++ has accepted, so it does not repeat TOML's checks; it never reads outside the text.
+// Where everything stands in a TOML text, in bytes. toml++ tells what a text means; this tells
+// which bytes say so, down to commas and the comments that belong to a table. It is read from texts
+// that toml++ has accepted, so it does not repeat TOML's checks; it never reads outside the text.
 #pragma once
 
 #include <cstddef>
@@ -56,7 +56,7 @@ struct Section {
   std::size_t content_end = 0;    // after the last entry's line and the comments right below it
   std::size_t end = 0;            // where the next section's comments or header begin
   std::vector<Entry> entries;
-  bool has_comments = false;      // comment lines of its own
+  bool has_comments = false;  // in it, beside or right above its header
 };
 
 struct Document {

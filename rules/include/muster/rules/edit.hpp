@@ -1,7 +1,7 @@
-// Edits of a worker configuration's text. Each edit changes only the bytes it must: comments, order,
-// quoting, line ends and everything else stay. The edited text is parsed again and compared with
-// the same edit done on the parsed document; when they differ in anything, the edit is refused and
-// nothing changes.
+// Edits of a worker configuration's text. Each edit changes only the bytes it must: comments,
+// order, quoting, line ends and everything else stay. The edited text is parsed again and compared
+// with the same edit done on the parsed document; when they differ in anything, the edit is refused
+// and nothing changes.
 //
 // Only TOML is edited. All functions are thread-safe; none keeps state.
 #pragma once
@@ -35,15 +35,17 @@ struct RulePlace {
   std::string rule_id = {};
 };
 
-// Sets one value of a rule; the path leads from the rule's `values`. A table replaces a table key by key and an array element by element, so
-// that comments between those that stay are kept. Tables on the way are made.
+// Sets one value of a rule; the path leads from the rule's `values`. A table replaces a table key
+// by key and an array element by element, so that comments between those that stay are kept. Tables
+// on the way are made.
 struct SetValue {
   std::string rule_id;
   Path path;
   std::string value;  // TOML
 };
 
-// Takes a value out of a rule. Tables that this leaves empty go too, unless comments stand in them.
+// Takes a value out of a rule. Tables that this leaves empty go too, unless comments belong to
+// them.
 struct RemoveValue {
   std::string rule_id;
   Path path;
@@ -118,11 +120,12 @@ struct FileEdit {
 
 struct EditFileOptions {
   bool dry_run = false;  // read and edit, do not write
-  std::chrono::milliseconds lock_deadline = std::chrono::seconds(10);  // for other editors to finish
+  std::chrono::milliseconds lock_deadline =
+      std::chrono::seconds(10);  // for other editors to finish
 };
 
-// Applies the edits to a file. Other editors that use this function wait for one another, so no edit
-// is lost; when any other program changes the file meanwhile, the edits are applied to what it
+// Applies the edits to a file. Other editors that use this function wait for one another, so no
+// edit is lost; when any other program changes the file meanwhile, the edits are applied to what it
 // wrote. The file is replaced atomically and durably: a reader sees the old or the new text, also
 // after a crash. Mode and owner stay, and a symbolic link stays a link.
 Result<FileEdit> edit_file(const std::filesystem::path& file, std::span<const Edit> edits,

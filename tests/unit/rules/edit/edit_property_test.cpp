@@ -44,17 +44,26 @@ class Dice {
   std::mt19937 engine_;
 };
 
-const std::vector<std::string> key_names = {"aws", "ImageId", "n", "a b", "disk", "\xC3\xA9", "x.y"};
+const std::vector<std::string> key_names = {"aws",  "ImageId",  "n",  "a b",
+                                            "disk", "\xC3\xA9", "x.y"};
 
 json::value random_value(Dice& dice, int depth) {
   switch (dice.below(depth > 0 ? 8 : 5)) {
-    case 0: return static_cast<std::int64_t>(dice.below(1000)) - 500;
-    case 1: return dice.chance(50);
-    case 2: return static_cast<double>(dice.below(1000)) / 8;
-    case 3: return json::value(dice.pick<std::string>({"", "it's", "a\"b\\c", "ami-1", "# no", "\xE2\x82\xAC"}));
-    case 4: return json::value("w" + std::to_string(dice.below(100)));
+    case 0:
+      return static_cast<std::int64_t>(dice.below(1000)) - 500;
+    case 1:
+      return dice.chance(50);
+    case 2:
+      return static_cast<double>(dice.below(1000)) / 8;
+    case 3:
+      return json::value(
+          dice.pick<std::string>({"", "it's", "a\"b\\c", "ami-1", "# no", "\xE2\x82\xAC"}));
+    case 4:
+      return json::value("w" + std::to_string(dice.below(100)));
     case 5: {
       json::array array;
+      if (dice.chance(30))
+        return json::array{json::object{{"size", 1}, {"n", "x"}}, json::object{{"n", 2}}};
       for (auto i = dice.below(4); i-- > 0;) array.push_back(random_value(dice, depth - 1));
       return array;
     }
@@ -158,7 +167,8 @@ class Printer {
 
   std::string dotted(const std::vector<std::string>& keys) {
     std::string out;
-    for (const auto& name : keys) out += (out.empty() ? "" : dice_.chance(10) ? " . " : ".") + key(name);
+    for (const auto& name : keys)
+      out += (out.empty() ? "" : dice_.chance(10) ? " . " : ".") + key(name);
     return out;
   }
 
@@ -175,12 +185,35 @@ class Printer {
     }
   }
 
+  // [[headers]], one for each element.
+  void print_elements(const std::vector<std::string>& keys, const json::array& array) {
+    for (const auto& element : array) {
+      filler();
+      line("[[" + dotted(keys) + "]]");
+      for (const auto& member : element.as_object())
+        line(key(std::string(member.key())) + equals() + value(member.value(), true));
+    }
+  }
+
+  static bool can_have_header(const json::value& json) {
+    const auto* array = json.if_array();
+    return json.is_object() ||
+           (array && !array->empty() &&
+            std::all_of(array->begin(), array->end(), [](auto& e) { return e.is_object(); }));
+  }
+
+  void print_under_headers(const std::vector<std::string>& keys, const json::value& json) {
+    if (const auto* array = json.if_array())
+      print_elements(keys, *array);
+    else
+      print_table(keys, json.as_object());
+  }
+
   void print_table(const std::vector<std::string>& keys, const json::object& object) {
     std::vector<std::string> later;
     bool plain = object.empty();
     for (const auto& member : object) {
-      const auto* child = member.value().if_object();
-      if (child && dice_.chance(50))
+      if (can_have_header(member.value()) && dice_.chance(50))
         later.emplace_back(member.key());
       else
         plain = true;
@@ -201,7 +234,7 @@ class Printer {
     for (const auto& name : later) {
       auto deeper = keys;
       deeper.push_back(name);
-      print_table(deeper, object.at(name).as_object());
+      print_under_headers(deeper, object.at(name));
     }
   }
 
@@ -212,7 +245,9 @@ class Printer {
     for (const auto& member : rule) {
       filler();
       const auto* child = member.value().if_object();
-      const auto style = child ? dice_.below(4) : 3;
+      const auto style = child                             ? dice_.below(4)
+                         : can_have_header(member.value()) ? dice_.below(2) * 3
+                                                           : 3;
       if (style < 2)
         tables.emplace_back(member.key());
       else if (style == 2 && !child->empty())
@@ -220,7 +255,7 @@ class Printer {
       else
         line(key(std::string(member.key())) + equals() + value(member.value(), true));
     }
-    for (const auto& name : tables) print_table({"rules", name}, rule.at(name).as_object());
+    for (const auto& name : tables) print_under_headers({"rules", name}, rule.at(name));
   }
 
   Dice& dice_;
@@ -269,7 +304,8 @@ struct Intended {
     for (const auto& key : edit.path) {
       if (!at->is_object()) return false;
       auto& table = at->as_object();
-      if (!table.contains(key)) table[key] = &key == &edit.path.back() ? json::value() : json::object{};
+      if (!table.contains(key))
+        table[key] = &key == &edit.path.back() ? json::value() : json::object{};
       at = &table[key];
     }
     *at = to_json(*toml::parse("v = " + edit.value).get("v"));
@@ -292,7 +328,8 @@ struct Intended {
     auto& rule = *find_rule(document, edit.rule_id);
     auto& conditions = rule["conditions"];
     if (conditions.is_null()) conditions = json::object{};
-    auto& clause = conditions.is_array() ? conditions.as_array()[0].as_object() : conditions.as_object();
+    auto& clause =
+        conditions.is_array() ? conditions.as_array()[0].as_object() : conditions.as_object();
     if (edit.globs.size() == 1)
       clause[edit.fact] = edit.globs[0];
     else
@@ -346,10 +383,14 @@ struct Intended {
   }
   std::size_t index_for(const RulePlace& place) {
     switch (place.where) {
-      case RulePlace::Where::first: return 0;
-      case RulePlace::Where::last: return document["rules"].as_array().size();
-      case RulePlace::Where::before: return index_of(place.rule_id);
-      default: return index_of(place.rule_id) + 1;
+      case RulePlace::Where::first:
+        return 0;
+      case RulePlace::Where::last:
+        return document["rules"].as_array().size();
+      case RulePlace::Where::before:
+        return index_of(place.rule_id);
+      default:
+        return index_of(place.rule_id) + 1;
     }
   }
 };
@@ -378,7 +419,8 @@ Path random_path(Dice& dice, const json::object& rule) {
   while (path.empty() || dice.chance(60)) {
     const auto* table = at ? at->if_object() : nullptr;
     if (table && !table->empty() && dice.chance(70)) {
-      const auto& member = *(table->begin() + static_cast<std::ptrdiff_t>(dice.below(table->size())));
+      const auto& member =
+          *(table->begin() + static_cast<std::ptrdiff_t>(dice.below(table->size())));
       path.emplace_back(member.key());
       at = &member.value();
     } else {
@@ -403,17 +445,27 @@ Edit random_edit(Dice& dice, json::object& document) {
   const auto id = id_of();
   auto& rule = *find_rule(document, id);
   switch (dice.below(10)) {
-    case 0: return RemoveValue{id, random_path(dice, rule)};
-    case 1: return RemoveValue{id, random_path(dice, rule)};
-    case 2: return SetCondition{id, dice.pick<std::string>({"region", "zone"}),
-                                dice.chance(50) ? std::vector<std::string>{"x*"}
-                                                : std::vector<std::string>{"us-*", "it's"}};
-    case 3: return AddUnset{id, random_path(dice, rule)};
-    case 4: return AddRule{"new" + std::to_string(dice.below(1'000'000)), "N", place()};
-    case 5: return RemoveRule{id};
-    case 6: return MoveRule{id, place()};
-    case 7: return SetDescription{id, "a \"new\" one"};
-    default: return SetValue{id, random_path(dice, rule), *to_toml(random_value(dice, 2))};
+    case 0:
+      return RemoveValue{id, random_path(dice, rule)};
+    case 1:
+      return RemoveValue{id, random_path(dice, rule)};
+    case 2:
+      return SetCondition{id, dice.pick<std::string>({"region", "zone"}),
+                          dice.chance(50) ? std::vector<std::string>{"x*"}
+                                          : std::vector<std::string>{"us-*", "it's"}};
+    case 3:
+      return AddUnset{id, random_path(dice, rule)};
+    case 4:
+      return AddRule{"new" + std::to_string(dice.below(1'000'000)), "N", place()};
+    case 5:
+      if (rules.size() == 1) return SetDescription{id, "the last one"};
+      return RemoveRule{id};
+    case 6:
+      return MoveRule{id, place()};
+    case 7:
+      return SetDescription{id, "a \"new\" one"};
+    default:
+      return SetValue{id, random_path(dice, rule), *to_toml(random_value(dice, 2))};
   }
 }
 
@@ -423,12 +475,25 @@ std::size_t comment_count(const std::string& text) {
   return count;
 }
 
+template <class RuleEdit>
+const json::value* find_value(json::object& document, const RuleEdit& edit) {
+  const json::value* at = find_rule(document, edit.rule_id)->if_contains("values");
+  for (const auto& key : edit.path)
+    at = at && at->is_object() ? at->get_object().if_contains(key) : nullptr;
+  return at;
+}
+
+bool all_crlf(const std::string& text) {
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text[i] == '\n' && (i == 0 || text[i - 1] != '\r')) return false;
+  return true;
+}
+
 // Edits that only add or move must keep every comment.
 bool keeps_comments(const Edit& edit, json::object& document) {
   if (const auto* set = std::get_if<SetValue>(&edit)) {
-    const json::value* at = find_rule(document, set->rule_id)->if_contains("values");
-    for (const auto& key : set->path) at = at && at->is_object() ? at->get_object().if_contains(key) : nullptr;
-    return !at || !at->is_structured();
+    const auto* before = find_value(document, *set);
+    return !before || !before->is_structured();
   }
   return !std::holds_alternative<RemoveValue>(edit) && !std::holds_alternative<RemoveRule>(edit) &&
          !std::holds_alternative<SetCondition>(edit);
@@ -436,7 +501,7 @@ bool keeps_comments(const Edit& edit, json::object& document) {
 
 TEST(edit_property, an_edited_text_says_what_was_asked_for_and_keeps_the_rest) {
   int applied = 0, refused = 0;
-  for (unsigned seed = 0; seed < 4000; ++seed) {
+  for (unsigned seed = 0; seed < 3000; ++seed) {
     Dice dice(seed);
     auto document = random_document(dice);
     auto text = Printer(dice).print(document);
@@ -459,18 +524,22 @@ TEST(edit_property, an_edited_text_says_what_was_asked_for_and_keeps_the_rest) {
       const bool removal = std::holds_alternative<RemoveValue>(edit);
       auto now = to_json(toml::parse(*result)).as_object();
       if (!now.contains("rules")) now["rules"] = json::array{};
-      ASSERT_EQ(json::canonical(comparable(now, removal)), json::canonical(comparable(expected, removal)))
+      ASSERT_EQ(json::canonical(comparable(now, removal)),
+                json::canonical(comparable(expected, removal)))
           << *result;
-      if (all_comments) ASSERT_EQ(comment_count(*result), comment_count(text)) << *result;
+      if (all_comments) {
+        ASSERT_EQ(comment_count(*result), comment_count(text)) << *result;
+      }
+      if (removal && !find_value(document, std::get<RemoveValue>(edit))->is_structured()) {
+        ASSERT_GE(comment_count(*result) + 1, comment_count(text)) << *result;
+      }
       ASSERT_EQ(result->ends_with('\n'), text.ends_with('\n') || text.empty()) << *result;
-      if (text.find("\r\n") != std::string::npos)
-        for (std::size_t i = 0; i < result->size(); ++i)
-          ASSERT_TRUE((*result)[i] != '\n' || (i > 0 && (*result)[i - 1] == '\r')) << *result;
+      ASSERT_TRUE(text.find("\r\n") == std::string::npos || all_crlf(*result)) << *result;
       document = std::move(now);
       text = *result;
     }
   }
-  EXPECT_GT(applied, 10'000);
+  EXPECT_GT(applied, 7000);
   EXPECT_GT(refused, 100);
 }
 

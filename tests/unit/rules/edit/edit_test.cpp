@@ -69,8 +69,7 @@ TEST(edit, a_text_that_is_no_toml_is_refused) {
 TEST(edit, an_unknown_rule_is_refused_with_the_nearest_name) {
   EXPECT_EQ(set(build, "basics", "owner", "1"),
             "refused: There is no rule `basics`; did you mean `basic`?");
-  EXPECT_EQ(set("workerTypes = []", "basic", "owner", "1"),
-            "refused: There is no rule `basic`.");
+  EXPECT_EQ(set("workerTypes = []", "basic", "owner", "1"), "refused: There is no rule `basic`.");
 }
 
 TEST(edit, a_value_that_is_more_than_one_value_is_refused) {
@@ -112,9 +111,9 @@ TEST(edit, the_same_value_changes_nothing) {
 TEST(edit, elements_of_an_array_come_and_go_by_their_lines) {
   EXPECT_EQ(set(build, "basic", "providers", R"(["ec2", "dc1", "gce"])"),
             build_with("\"dc1\"   # the cellar\n", "\"dc1\",   # the cellar\n  \"gce\"\n"));
-  EXPECT_EQ(set(build, "basic", "providers", R"(["ec2"])"),
-            build_with("\"ec2\",  # the cloud\n  \"dc1\"   # the cellar\n",
-                       "\"ec2\"  # the cloud\n"));
+  EXPECT_EQ(
+      set(build, "basic", "providers", R"(["ec2"])"),
+      build_with("\"ec2\",  # the cloud\n  \"dc1\"   # the cellar\n", "\"ec2\"  # the cloud\n"));
   EXPECT_EQ(set(build, "basic", "providers", R"(["dc1"])"),
             build_with("  \"ec2\",  # the cloud\n", ""));
   EXPECT_EQ(set(build, "basic", "providers", R"(["gce", "ec2", "dc1"])"),
@@ -129,8 +128,9 @@ TEST(edit, a_new_key_follows_the_last_one_of_its_table) {
 }
 
 TEST(edit, a_table_known_only_by_its_sub_tables_gets_a_header) {
-  EXPECT_EQ(set(build, "ami", "minCapacity", "1"),
-            build_with("[rules.values.aws]", "[rules.values]\nminCapacity = 1\n[rules.values.aws]"));
+  EXPECT_EQ(
+      set(build, "ami", "minCapacity", "1"),
+      build_with("[rules.values.aws]", "[rules.values]\nminCapacity = 1\n[rules.values.aws]"));
   EXPECT_EQ(set(build, "ami", "google.image", "\"g\""),
             build_with("# Debian 12\n", "# Debian 12\n[rules.values.google]\nimage = \"g\"\n"));
 }
@@ -169,10 +169,11 @@ TEST(edit, a_table_is_replaced_key_by_key) {
   EXPECT_EQ(set(build, "ami", "aws", "{ ImageId = 'ami-2', KeyName = 'k' }"),
             build_with("ImageId = \"ami-1\"  # Debian 12\n",
                        "ImageId = \"ami-2\"  # Debian 12\nKeyName = \"k\"\n"));
-  EXPECT_EQ(set(build, "ami", "aws", "'none'"),
-            build_with("[rules.values.aws]\n# the bakery writes the next line\nImageId = \"ami-1\"  "
-                       "# Debian 12\n",
-                       "[rules.values]\naws = \"none\"\n"));
+  EXPECT_EQ(
+      set(build, "ami", "aws", "'none'"),
+      build_with("[rules.values.aws]\n# the bakery writes the next line\nImageId = \"ami-1\"  "
+                 "# Debian 12\n",
+                 "[rules.values]\naws = \"none\"\n"));
 }
 
 TEST(edit, a_removed_value_takes_its_line_and_leaves_other_comments) {
@@ -269,6 +270,8 @@ TEST(edit, inline_rules_are_edited_in_place) {
   EXPECT_EQ(set(text, "b", "aws.n", "1"),
             "rules = [\n  { ruleId = 'a' }, # A\n  { ruleId = 'b', values.aws.n = 1 }\n]\n");
   EXPECT_EQ(edited(text, {RemoveRule{"b"}}), "rules = [\n  { ruleId = 'a' } # A\n]\n");
+  EXPECT_EQ(edited(text, {MoveRule{"b", {RulePlace::Where::first}}}),
+            "rules = [\n  { ruleId = 'b' },\n  { ruleId = 'a' } # A\n]\n");
   EXPECT_EQ(edited("rules = []", {AddRule{"c", "C"}}),
             "rules = [{ ruleId = \"c\", description = \"C\" }]");
 }
