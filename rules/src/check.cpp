@@ -3,16 +3,34 @@
 #include <muster/rules/pool_settings.hpp>
 
 namespace muster::rules {
+namespace {
+
+void add(Problems& to, Problems&& more) {
+  to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+void check_product(const Document& document, const ConfigurationSet& set, Problems& problems) {
+  const std::size_t count = set.count_combinations(document);
+  if (count <= set.limits().max_combinations) return;
+  problems.push_back({Severity::error, document.at(document.worker_types.front().position),
+                      "workerTypes",
+                      std::to_string(document.worker_types.size()) +
+                          " worker types at the placements of their providers make " +
+                          std::to_string(count) + " launch documents, more than the " +
+                          std::to_string(set.limits().max_combinations) + " allowed",
+                      "split the file, or opt in to fewer providers", "tooManyCombinations"});
+}
+
+}  // namespace
 
 Problems check(const ConfigurationSet& set) {
   Problems problems = set.problems();
-  const auto add = [&](Problems more) {
-    problems.insert(problems.end(), more.begin(), more.end());
-  };
+  const KnownFacts* known = set.known() ? &*set.known() : nullptr;
   for (const auto& [id, document] : set.documents()) {
     for (const WorkerType& type : document->worker_types)
-      add(pool_settings(*document, type.name, set.known() ? &*set.known() : nullptr).problems);
-    add(lint(*document, set));
+      add(problems, pool_settings(*document, type.name, known).problems);
+    check_product(*document, set, problems);
+    add(problems, lint(*document, set));
   }
   sort_problems(problems);
   return problems;

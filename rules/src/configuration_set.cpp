@@ -2,8 +2,6 @@
 #include <fstream>
 
 #include <muster/rules/configuration_set.hpp>
-#include <muster/rules/lint.hpp>
-#include <muster/rules/pool_settings.hpp>
 
 #include "reader.hpp"
 
@@ -25,18 +23,6 @@ Result<std::string> read_file(const fs::path& path, std::size_t max_bytes) {
   if (in.bad()) return Error::internal("cannot read " + path.string());
   text.resize(static_cast<std::size_t>(in.gcount()));
   return text;
-}
-
-// Opted-in providers of a worker type; all known ones if it names none (which check() reports).
-std::vector<const Provider*> opted_in(const Document& document, const std::string& worker_type,
-                                      const KnownFacts& known) {
-  std::vector<const Provider*> providers;
-  const auto settings = pool_settings(document, worker_type).settings;
-  for (const std::string& id : settings.providers)
-    if (const Provider* provider = known.find(id)) providers.push_back(provider);
-  if (settings.providers.empty())
-    for (const Provider& provider : known.providers) providers.push_back(&provider);
-  return providers;
 }
 
 }  // namespace
@@ -123,21 +109,6 @@ const Document* ConfigurationSet::find(std::string_view id) const {
 const Document* ConfigurationSet::find_by_worker_type(std::string_view worker_type) const {
   const auto found = worker_types_.find(worker_type);
   return found == worker_types_.end() ? nullptr : find(found->second);
-}
-
-std::vector<Combination> ConfigurationSet::combinations(const Document& document) const {
-  std::vector<Combination> result;
-  if (!known_) return result;
-  for (const WorkerType& type : document.worker_types)
-    for (const Provider* provider : opted_in(document, type.name, *known_))
-      for (std::size_t i = 0; i < provider->placements.size(); ++i) {
-        if (result.size() == limits_.max_combinations) return result;
-        Facts facts = provider->placements[i];
-        facts["workerType"] = type.name;
-        facts["provider"] = provider->provider_id;
-        result.push_back({type.name, provider->provider_id, i, std::move(facts)});
-      }
-  return result;
 }
 
 Result<ConfigurationSet> load_folder(const fs::path& folder, const Limits& limits) {

@@ -92,21 +92,14 @@ struct History::Teller {
             act.value ? std::optional(to_json(*act.value)) : std::nullopt};
   }
 
-  // What stood below a leaf while it was a table. That the leaf itself removed it need not be said.
-  static void tell_below(const Slot& leaf, const Slot& slot, Path& where, std::vector<Told>& told) {
+  // What stood below a leaf while it was a table.
+  static void tell_below(const Slot& slot, Path& where, std::vector<Told>& told) {
     for (const Slot& child : slot.children) {
       where.push_back(child.name);
-      for (const Act& act : child.acts)
-        if (act.value || !has_act_at(leaf, act)) told.push_back({act.order, change_of(act, where)});
-      tell_below(leaf, child, where, told);
+      for (const Act& act : child.acts) told.push_back({act.order, change_of(act, where)});
+      tell_below(child, where, told);
       where.pop_back();
     }
-  }
-
-  static bool has_act_at(const Slot& slot, const Act& act) {
-    return std::any_of(slot.acts.begin(), slot.acts.end(), [&](const Act& own) {
-      return own.rule == act.rule && own.position == act.position;
-    });
   }
 
   // A value further up counts as replaced by this slot if the rule that turned it into a table is
@@ -125,16 +118,31 @@ struct History::Teller {
     }
   }
 
+  // A scalar that takes a table's place deletes what was below. The scalar itself says enough.
+  static bool is_side_effect(const Change& deletion, const std::vector<Told>& told,
+                             const Slot& slot) {
+    const auto same = [&](std::size_t rule, Position position) {
+      return rule == deletion.rule && position == deletion.position;
+    };
+    const Act& last = slot.acts.back();
+    return (last.value && same(last.rule, last.position)) ||
+           std::any_of(told.begin(), told.end(), [&](const Told& other) {
+             return other.change.value && same(other.change.rule, other.change.position);
+           });
+  }
+
   std::vector<Change> earlier(const Slot& slot, std::size_t own_acts) {
     std::vector<Told> told;
     tell_above(slot, told);
     for (std::size_t i = 0; i < own_acts; ++i)
       told.push_back({slot.acts[i].order, change_of(slot.acts[i], path)});
-    if (slot.state == Slot::State::leaf) tell_below(slot, slot, path, told);
+    if (slot.state == Slot::State::leaf) tell_below(slot, path, told);
     std::sort(told.begin(), told.end(),
               [](const Told& a, const Told& b) { return a.order < b.order; });
     std::vector<Change> changes;
-    for (Told& each : told) changes.push_back(std::move(each.change));
+    for (const Told& each : told)
+      if (each.change.value || !is_side_effect(each.change, told, slot))
+        changes.push_back(each.change);
     return changes;
   }
 

@@ -12,7 +12,7 @@
  * (MUSTER_HAS). New abilities are new methods or new JSON fields, which need no new version at all.
  *
  *   1.0  the first
- *   1.1  muster_call.now, muster_plugin.built_with
+ *   1.1  muster_call.now, muster_call.time_left, muster_plugin.built_with
  */
 #ifndef MUSTER_ABI_H
 #define MUSTER_ABI_H
@@ -73,6 +73,7 @@ typedef struct muster_call {
                 muster_bytes part); /* appends a part of the answer; the host copies it */
   void (*log)(void* self, int level, muster_bytes line);
   int64_t (*now)(void* self); /* since 1.1: the host's clock, milliseconds since the Unix epoch */
+  int64_t (*time_left)(void* self); /* since 1.1: milliseconds until the deadline, never below 0 */
 } muster_call;
 
 /* The exported object. OWNERSHIP: the plugin's; it and its strings live as long as the library is

@@ -68,6 +68,7 @@ class ConfigurationSet {
   // A worker type that names no providers gets all known ones. Empty if nothing is known of
   // providers. Cut at Limits::max_combinations, about which check() complains.
   std::vector<Combination> combinations(const Document& document) const;
+  std::size_t count_combinations(const Document& document) const;
 
  private:
   std::map<std::string, std::shared_ptr<const Document>, std::less<>> documents_;

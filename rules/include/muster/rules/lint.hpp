@@ -7,7 +7,8 @@
 namespace muster::rules {
 
 // Codes: neverMatches, overwritten, shadowedCondition, shadowedClause, secret, missingDescription,
-// emptyRule, conditionalPoolSetting, unknownSection, bracesInPattern, unusualWorkerType.
+// emptyRule, conditionalPoolSetting, unknownSection, bracesInPattern, unusualWorkerType,
+// unverifiedFact. Duplicates are errors and found on loading.
 Problems lint(const Document& document, const ConfigurationSet& set);
 
 // Only the search for secrets, which needs no known facts.

@@ -1,0 +1,113 @@
+#include "host/plugin_loader/breadcrumbs.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "host/base/atomic_file.hpp"
+#include "host/base/file_descriptor.hpp"
+
+namespace muster::plugin_loader {
+
+enum class SlotState : std::uint32_t { free, running, crashed };
+
+// One thread that runs plugin code, or one culprit of an earlier life.
+struct Slot {
+  std::atomic<SlotState> state;
+  char plugin_id[124];
+};
+
+struct Page {
+  static constexpr std::uint64_t known_magic =
+      0x31'62'6d'75'72'63'2d'6d;  // a file of another layout is begun anew
+  std::uint64_t magic;
+  std::array<Slot, 256> slots;
+};
+
+namespace {
+
+// The crumb of the plugin that this thread runs. Trivial and in the executable, so a signal handler
+// may read it.
+thread_local constinit Slot* current = nullptr;
+
+void on_crash(int signal) {
+  if (current != nullptr) current->state.store(SlotState::crashed);
+  struct sigaction fallback {};
+  fallback.sa_handler = SIG_DFL;
+  ::sigaction(signal, &fallback, nullptr);
+  ::raise(signal);
+}
+
+std::string_view id_of(const Slot& slot) {
+  return {slot.plugin_id, ::strnlen(slot.plugin_id, sizeof slot.plugin_id)};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Breadcrumbs>> Breadcrumbs::open(const std::filesystem::path& file) {
+  const FileDescriptor descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!descriptor || ::ftruncate(descriptor.get(), sizeof(Page)) != 0)
+    return system_error("open", file, errno);
+  void* memory =
+      ::mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.get(), 0);
+  if (memory == MAP_FAILED) return system_error("map", file, errno);
+  auto* page = static_cast<Page*>(memory);
+  if (page->magic != Page::known_magic) {
+    std::memset(memory, 0, sizeof(Page));
+    page->magic = Page::known_magic;
+  }
+  for (Slot& slot : page->slots)
+    if (slot.state != SlotState::crashed) slot.state = SlotState::free;
+  return std::shared_ptr<Breadcrumbs>(new Breadcrumbs(page));
+}
+
+Breadcrumbs::~Breadcrumbs() {
+  ::munmap(page_, sizeof(Page));
+}
+
+std::vector<std::string> Breadcrumbs::culprits() const {
+  std::vector<std::string> ids;
+  for (const Slot& slot : page_->slots)
+    if (slot.state == SlotState::crashed) ids.emplace_back(id_of(slot));
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+void Breadcrumbs::forgive(std::string_view plugin_id) {
+  for (Slot& slot : page_->slots)
+    if (slot.state == SlotState::crashed && id_of(slot) == plugin_id) slot.state = SlotState::free;
+}
+
+void Breadcrumbs::mark_on_crash() {
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+    struct sigaction action {};
+    action.sa_handler = on_crash;
+    action.sa_flags = SA_NODEFER;
+    ::sigaction(signal, &action, nullptr);
+  }
+}
+
+Breadcrumbs::Running::Running(Breadcrumbs* crumbs, std::string_view plugin_id) : outer_(current) {
+  if (crumbs == nullptr) return;
+  for (Slot& slot : crumbs->page_->slots) {
+    auto expected = SlotState::free;
+    if (!slot.state.compare_exchange_strong(expected, SlotState::running)) continue;
+    const std::size_t size = std::min(plugin_id.size(), sizeof slot.plugin_id - 1);
+    std::memcpy(slot.plugin_id, plugin_id.data(), size);
+    slot.plugin_id[size] = '\0';
+    current = slot_ = &slot;
+    return;
+  }
+}
+
+Breadcrumbs::Running::~Running() {
+  current = outer_;
+  if (slot_ != nullptr) slot_->state = SlotState::free;
+}
+
+}  // namespace muster::plugin_loader

@@ -1,0 +1,56 @@
+// Which plugin was running in this process when it died. A crash of an in-process plugin takes the
+// host with it; the next start reads the culprit's name here and runs it in a cell from then on.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <muster/error.hpp>
+
+namespace muster::plugin_loader {
+
+// A small file, mapped shared: what is written survives the process without a system call. A fatal
+// signal marks the crumb of the thread that it hit; a host that is killed from outside marks none
+// and blames nobody.
+class Breadcrumbs {
+ public:
+  // Maps the file, making it if need be. `culprits` of the process before are read first and stay
+  // listed until forgive() is called.
+  static Result<std::shared_ptr<Breadcrumbs>> open(const std::filesystem::path& file);
+  ~Breadcrumbs();
+  Breadcrumbs(const Breadcrumbs&) = delete;
+  Breadcrumbs& operator=(const Breadcrumbs&) = delete;
+
+  // Plugin ids that crashed the host, of this and earlier lives of it.
+  std::vector<std::string> culprits() const;
+  // A new version of it deserves a new judgement.
+  void forgive(std::string_view plugin_id);
+
+  // Handles SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT: marks the crumb, then dies as it would
+  // have. Once per process, by main().
+  static void mark_on_crash();
+
+  // While it lives, this thread runs that plugin. Nests.
+  class Running {
+   public:
+    Running(Breadcrumbs* crumbs, std::string_view plugin_id);
+    ~Running();
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+
+   private:
+    struct Slot* slot_ = nullptr;
+    struct Slot* outer_ = nullptr;
+  };
+
+ private:
+  explicit Breadcrumbs(struct Page* page) : page_(page) {}
+  struct Page* page_;
+};
+
+}  // namespace muster::plugin_loader

@@ -1,0 +1,411 @@
+// The provider contract: everything the host asks of a cloud or a datacenter. It fits this file.
+//
+// A provider creates, lists and destroys workers and knows nothing of demand. Its author derives
+// from Provider, adds
+//   static ProviderDescription describe();                                     // pure, does no I/O
+//   static Result<std::unique_ptr<Provider>> create(const json::object& config, const Context&); //
+//   no remote effect
+// and exports it with MUSTER_PLUGIN (plugin.hpp). The host sees the same interface through
+// whichever transport runs the plugin.
+//
+// Threads: one call at a time for each object. Errors: each class makes the host react as abi.h
+// says; name the narrowest scope that you know. Deadline: watch context.cancelled() in anything
+// that lasts.
+#pragma once
+
+#include <memory>
+
+#include <muster/launch_types.hpp>
+
+namespace muster {
+
+struct FactDescription {
+  std::string name;  // "availabilityZone"
+  std::string description;
+
+  static constexpr auto fields() {
+    return std::tuple{required("name", &FactDescription::name),
+                      optional("description", &FactDescription::description)};
+  }
+};
+
+// What a change of a field of the launch document means for running workers (dotted paths; a path
+// covers all below it): static fields make them outdated; dynamic ones only if the worker's own
+// value is no longer produced; behavioural ones never. A field that is not listed is static.
+struct FieldClasses {
+  std::vector<std::string> static_fields;
+  std::vector<std::string> dynamic_fields;
+  std::vector<std::string> behavioural_fields;
+
+  static constexpr auto fields() {
+    return std::tuple{optional("static", &FieldClasses::static_fields),
+                      optional("dynamic", &FieldClasses::dynamic_fields),
+                      optional("behavioural", &FieldClasses::behavioural_fields)};
+  }
+};
+
+// The optional methods that a provider offers.
+namespace capability {
+inline constexpr const char* prices = "prices/1";
+inline constexpr const char* quotas = "quotas/1";
+inline constexpr const char* notices = "notices/1";
+}  // namespace capability
+
+struct ProviderDescription {
+  std::string name = {};        // filled in from muster_add_plugin()
+  std::string version = {};     // likewise
+  std::string description;      // one sentence for `muster plugin list`
+  json::object config_schema;   // JSON Schema of the instance's configuration
+  std::string section;          // the provider's own table in worker configurations: "aws"
+  json::object section_schema;  // JSON Schema of that table
+  std::vector<FactDescription> facts = {};     // beyond workerType, provider and region
+  std::vector<std::string> capabilities = {};  // of namespace capability
+  FieldClasses field_classes = {};
+  json::object example_config = {};  // a configuration and a section that work without any account,
+  json::object example_section = {};  // with which the contract is checked
+
+  static constexpr auto fields() {
+    return std::tuple{required("name", &ProviderDescription::name),
+                      required("version", &ProviderDescription::version),
+                      optional("description", &ProviderDescription::description),
+                      required("configSchema", &ProviderDescription::config_schema),
+                      required("section", &ProviderDescription::section),
+                      required("sectionSchema", &ProviderDescription::section_schema),
+                      optional("facts", &ProviderDescription::facts),
+                      optional("capabilities", &ProviderDescription::capabilities),
+                      optional("fieldClasses", &ProviderDescription::field_classes),
+                      optional("exampleConfig", &ProviderDescription::example_config),
+                      optional("exampleSection", &ProviderDescription::example_section)};
+  }
+};
+
+struct PlacementsRequest {
+  static constexpr auto fields() { return std::tuple{}; }
+};
+
+struct Placements {
+  std::vector<Placement> placements;  // each has at least the fact "region"
+
+  static constexpr auto fields() {
+    return std::tuple{required("placements", &Placements::placements)};
+  }
+};
+
+// An evaluated worker configuration for one placement, to be checked and expanded.
+struct ExpandRequest {
+  WorkerPoolId worker_pool_id;
+  Placement placement;
+  json::object document;
+
+  static constexpr auto fields() {
+    return std::tuple{required("workerPoolId", &ExpandRequest::worker_pool_id),
+                      required("placement", &ExpandRequest::placement),
+                      required("document", &ExpandRequest::document)};
+  }
+};
+
+struct LaunchDocument {
+  json::object document;
+  std::int64_t capacity_per_instance = 1;
+  std::string instance_type = {};
+
+  static constexpr auto fields() {
+    return std::tuple{required("document", &LaunchDocument::document),
+                      optional("capacityPerInstance", &LaunchDocument::capacity_per_instance),
+                      optional("instanceType", &LaunchDocument::instance_type)};
+  }
+};
+
+struct Expansion {
+  std::vector<LaunchDocument>
+      launch_documents;  // one for each instance type, say; empty: nothing to launch here
+
+  static constexpr auto fields() {
+    return std::tuple{required("launchDocuments", &Expansion::launch_documents)};
+  }
+};
+
+struct BidRequest {
+  struct Candidate {
+    LaunchConfig launch_config;
+    double weight = 1;                               // its health, 0 to 1
+    std::optional<std::int64_t> max_instances = {};  // room below its limits; absent: none known
+
+    static constexpr auto fields() {
+      return std::tuple{required("launchConfig", &Candidate::launch_config),
+                        optional("weight", &Candidate::weight),
+                        optional("maxInstances", &Candidate::max_instances)};
+    }
+  };
+
+  Owner owner;
+  WorkerPoolId worker_pool_id;
+  std::int64_t capacity = 0;  // wanted; a bid may offer less or a little more
+  std::vector<Candidate> candidates;
+
+  static constexpr auto fields() {
+    return std::tuple{required("owner", &BidRequest::owner),
+                      required("workerPoolId", &BidRequest::worker_pool_id),
+                      required("capacity", &BidRequest::capacity),
+                      required("candidates", &BidRequest::candidates)};
+  }
+};
+
+struct Bid {
+  LaunchConfigId launch_config_id;
+  std::int64_t capacity_per_instance = 1;
+  std::int64_t instances = 0;  // at most so many
+  double price_per_capacity_hour = 0;
+  double reliability = 1;   // 0 to 1: how likely the launch succeeds and the instance stays
+  json::value data = {};    // opaque: comes back with `allocate`
+  std::string reason = {};  // in words, where there is something to say
+
+  static constexpr auto fields() {
+    return std::tuple{required("launchConfigId", &Bid::launch_config_id),
+                      required("capacityPerInstance", &Bid::capacity_per_instance),
+                      required("instances", &Bid::instances),
+                      required("pricePerCapacityHour", &Bid::price_per_capacity_hour),
+                      optional("reliability", &Bid::reliability),
+                      optional("data", &Bid::data),
+                      optional("reason", &Bid::reason)};
+  }
+};
+
+struct Bids {
+  std::vector<Bid> bids;
+  std::vector<Error> problems = {};  // why some candidates got no bid
+
+  static constexpr auto fields() {
+    return std::tuple{required("bids", &Bids::bids), optional("problems", &Bids::problems)};
+  }
+};
+
+struct AllocateRequest {
+  Owner owner;
+  LaunchConfig launch_config;
+  json::value bid_data = {};
+  std::vector<IdempotencyKey> idempotency_keys;  // one for each worker to launch
+  std::map<std::string, std::string> tags = {};  // to be put on every instance
+  json::object registration = {};  // what the workers need to find the host and register
+
+  static constexpr auto fields() {
+    return std::tuple{required("owner", &AllocateRequest::owner),
+                      required("launchConfig", &AllocateRequest::launch_config),
+                      optional("bidData", &AllocateRequest::bid_data),
+                      required("idempotencyKeys", &AllocateRequest::idempotency_keys),
+                      optional("tags", &AllocateRequest::tags),
+                      optional("registration", &AllocateRequest::registration)};
+  }
+};
+
+// What became of one key: an instance or an error.
+struct Launch {
+  IdempotencyKey idempotency_key;
+  std::optional<Instance> instance = {};
+  std::optional<Error> error = {};
+
+  static constexpr auto fields() {
+    return std::tuple{required("idempotencyKey", &Launch::idempotency_key),
+                      optional("instance", &Launch::instance), optional("error", &Launch::error)};
+  }
+};
+
+struct Allocation {
+  std::vector<Launch> launches;  // one for each key, in their order
+
+  static constexpr auto fields() { return std::tuple{required("launches", &Allocation::launches)}; }
+};
+
+struct ListRequest {
+  Owner owner;
+
+  static constexpr auto fields() { return std::tuple{required("owner", &ListRequest::owner)}; }
+};
+
+struct Listing {
+  std::vector<Instance> instances;
+  std::vector<Error> problems =
+      {};  // regions that could not be listed: what is missing there is not gone
+
+  static constexpr auto fields() {
+    return std::tuple{required("instances", &Listing::instances),
+                      optional("problems", &Listing::problems)};
+  }
+};
+
+struct TerminateRequest {
+  Owner owner;
+  std::vector<WorkerRef> workers;
+  std::string reason = {};
+
+  static constexpr auto fields() {
+    return std::tuple{required("owner", &TerminateRequest::owner),
+                      required("workers", &TerminateRequest::workers),
+                      optional("reason", &TerminateRequest::reason)};
+  }
+};
+
+struct Termination {
+  struct Failure {
+    WorkerGroup worker_group;
+    WorkerId worker_id;
+    Error error;
+
+    static constexpr auto fields() {
+      return std::tuple{required("workerGroup", &Failure::worker_group),
+                        required("workerId", &Failure::worker_id),
+                        required("error", &Failure::error)};
+    }
+  };
+  std::vector<Failure> failures = {};  // all others are stopping or gone
+
+  static constexpr auto fields() {
+    return std::tuple{optional("failures", &Termination::failures)};
+  }
+};
+
+// A worker says who it is; `proof` is of the provider's own kind.
+struct IdentifyRequest {
+  WorkerPoolId worker_pool_id;
+  WorkerGroup worker_group;
+  WorkerId worker_id;
+  json::object proof;
+  json::object provider_data = {};  // of the worker's row
+  std::string peer_address = {};    // where the proof came from, if known
+
+  static constexpr auto fields() {
+    return std::tuple{required("workerPoolId", &IdentifyRequest::worker_pool_id),
+                      required("workerGroup", &IdentifyRequest::worker_group),
+                      required("workerId", &IdentifyRequest::worker_id),
+                      required("proof", &IdentifyRequest::proof),
+                      optional("providerData", &IdentifyRequest::provider_data),
+                      optional("peerAddress", &IdentifyRequest::peer_address)};
+  }
+};
+
+struct Identity {
+  WorkerGroup worker_group;
+  WorkerId worker_id;
+  json::object claims = {};  // what else was proven: account, image
+
+  static constexpr auto fields() {
+    return std::tuple{required("workerGroup", &Identity::worker_group),
+                      required("workerId", &Identity::worker_id),
+                      optional("claims", &Identity::claims)};
+  }
+};
+
+struct PricesRequest {
+  static constexpr auto fields() { return std::tuple{}; }
+};
+
+struct Prices {
+  struct Price {
+    Facts facts;
+    std::string instance_type;
+    double per_hour = 0;
+
+    static constexpr auto fields() {
+      return std::tuple{required("facts", &Price::facts),
+                        required("instanceType", &Price::instance_type),
+                        required("perHour", &Price::per_hour)};
+    }
+  };
+  std::vector<Price> prices;
+
+  static constexpr auto fields() { return std::tuple{required("prices", &Prices::prices)}; }
+};
+
+struct QuotasRequest {
+  static constexpr auto fields() { return std::tuple{}; }
+};
+
+struct Quotas {
+  struct Quota {
+    ErrorScope scope;
+    std::string name;  // the cloud's word for it
+    std::int64_t limit = 0;
+    std::int64_t used = 0;
+
+    static constexpr auto fields() {
+      return std::tuple{required("scope", &Quota::scope), optional("name", &Quota::name),
+                        required("limit", &Quota::limit), required("used", &Quota::used)};
+    }
+  };
+  std::vector<Quota> quotas;
+
+  static constexpr auto fields() { return std::tuple{required("quotas", &Quotas::quotas)}; }
+};
+
+struct NoticesRequest {
+  Owner owner;
+
+  static constexpr auto fields() { return std::tuple{required("owner", &NoticesRequest::owner)}; }
+};
+
+// Instances that the cloud is about to take away. Delivered again until the instance is gone.
+struct Notices {
+  struct Notice {
+    WorkerGroup worker_group;
+    WorkerId worker_id;
+    Interruption interruption;
+
+    static constexpr auto fields() {
+      return std::tuple{required("workerGroup", &Notice::worker_group),
+                        required("workerId", &Notice::worker_id),
+                        required("interruption", &Notice::interruption)};
+    }
+  };
+  std::vector<Notice> notices;
+
+  static constexpr auto fields() { return std::tuple{required("notices", &Notices::notices)}; }
+};
+
+class Provider {
+ public:
+  virtual ~Provider() = default;
+
+  // Where this instance can launch. The host evaluates worker configurations for each.
+  virtual Result<Placements> placements(const PlacementsRequest&, const Context&) = 0;
+
+  // Checks the provider's section of an evaluated configuration and makes launchable documents of
+  // it. A pure function of the request: the same request gives the same documents, or launch
+  // configurations would never settle.
+  virtual Result<Expansion> expand(const ExpandRequest&, const Context&) = 0;
+
+  // Offers for launch configurations. Promises nothing and launches nothing.
+  virtual Result<Bids> bid(const BidRequest&, const Context&) = 0;
+
+  // Launches one worker for each key. A key that was used before launches nothing and answers with
+  // the instance of then: the host repeats a call whose answer it lost. Partial success is success.
+  virtual Result<Allocation> allocate(const AllocateRequest&, const Context&) = 0;
+
+  // All instances of this owner that are not gone, in few remote calls: never one for each worker.
+  // Right after `allocate` it shows what was allocated.
+  virtual Result<Listing> list(const ListRequest&, const Context&) = 0;
+
+  // Idempotent: a worker that is gone, or never was, counts as terminated.
+  virtual Result<Termination> terminate(const TerminateRequest&, const Context&) = 0;
+
+  // Checks an identity proof. Error::auth: the proof is wrong, and the message says in which
+  // respect.
+  virtual Result<Identity> identify(const IdentifyRequest&, const Context&) = 0;
+
+  // Optional, announced as capabilities.
+  virtual Result<Prices> prices(const PricesRequest&, const Context&) {
+    return not_offered("prices");
+  }
+  virtual Result<Quotas> quotas(const QuotasRequest&, const Context&) {
+    return not_offered("quotas");
+  }
+  virtual Result<Notices> notices(const NoticesRequest&, const Context&) {
+    return not_offered("notices");
+  }
+
+ private:
+  static Error not_offered(const char* method) {
+    return Error::unsupported(std::string("this provider does not offer ") + method);
+  }
+};
+
+}  // namespace muster
