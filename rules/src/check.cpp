@@ -21,17 +21,20 @@ void check_product(const Document& document, const ConfigurationSet& set, Proble
                       "split the file, or opt in to fewer providers", "tooManyCombinations"});
 }
 
+void check_document(const Document& document, const ConfigurationSet& set, Problems& problems) {
+  const KnownFacts* known = set.known() ? &*set.known() : nullptr;
+  for (const WorkerType& type : document.worker_types)
+    add(problems, pool_settings(document, type.name, known).problems);
+  check_product(document, set, problems);
+  add(problems, lint(document, set));
+}
+
 }  // namespace
 
 Problems check(const ConfigurationSet& set) {
   Problems problems = set.problems();
-  const KnownFacts* known = set.known() ? &*set.known() : nullptr;
-  for (const auto& [id, document] : set.documents()) {
-    for (const WorkerType& type : document->worker_types)
-      add(problems, pool_settings(*document, type.name, known).problems);
-    check_product(*document, set, problems);
-    add(problems, lint(*document, set));
-  }
+  for (const auto& [id, document] : set.documents()) check_document(*document, set, problems);
+  for (const auto& document : set.rejected()) check_document(*document, set, problems);
   sort_problems(problems);
   return problems;
 }

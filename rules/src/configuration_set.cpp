@@ -63,42 +63,47 @@ ConfigurationSet ConfigurationSet::from_files(std::span<const SourceFile> files,
   ConfigurationSet set;
   set.limits_ = limits;
   set.known_ = std::move(known);
-  const auto add = [&](Problems problems) {
-    set.problems_.insert(set.problems_.end(), problems.begin(), problems.end());
-  };
   for (const SourceFile& file : files) {
     if (base_name(file.name) != facts_file_name || set.known_) continue;
     ParsedKnownFacts parsed = parse_known_facts(file.text, file.name, limits);
     if (!has_errors(parsed.problems)) set.known_ = std::move(parsed.known);
-    add(std::move(parsed.problems));
+    set.report(std::move(parsed.problems));
   }
   for (const SourceFile& file : files) {
     if (base_name(file.name) == facts_file_name) continue;
     Parsed parsed = parse_document(file.text, file.name, limits);
-    add(std::move(parsed.problems));
-    if (!parsed.document) continue;
-    Problems more = set.known_ ? check_condition_names(*parsed.document, *set.known_) : Problems{};
-    if (const Document* other = set.find(parsed.document->id))
-      more.push_back({Severity::error, parsed.document->at({}), "",
-                      "the configuration id \"" + other->id + "\" is taken by " + other->file,
-                      "rename one of the files", "duplicateConfigurationId"});
-    for (const WorkerType& type : parsed.document->worker_types) {
-      const Document* other = set.find_by_worker_type(type.name);
-      if (other)
-        more.push_back({Severity::error, parsed.document->at(type.position), "workerTypes",
-                        "the worker type \"" + type.name + "\" stands in " + other->file + " too",
-                        "worker types are unique over all files: remove it from one",
-                        "duplicateWorkerType"});
-    }
-    const bool usable = !has_errors(more);
-    add(std::move(more));
-    if (!usable) continue;
-    for (const WorkerType& type : parsed.document->worker_types)
-      set.worker_types_.emplace(type.name, parsed.document->id);
-    set.documents_.emplace(parsed.document->id, std::move(parsed.document));
+    set.report(std::move(parsed.problems));
+    if (parsed.document) set.add(std::move(parsed.document));
   }
   sort_problems(set.problems_);
   return set;
+}
+
+void ConfigurationSet::report(Problems problems) {
+  problems_.insert(problems_.end(), std::make_move_iterator(problems.begin()),
+                   std::make_move_iterator(problems.end()));
+}
+
+// The first of two files that claim the same keeps it.
+void ConfigurationSet::add(std::shared_ptr<const Document> document) {
+  Problems problems = known_ ? check_condition_names(*document, *known_) : Problems{};
+  if (const Document* other = find(document->id))
+    problems.push_back(
+        {Severity::error, document->at({}), "",
+         "the configuration id " + in_quotes(other->id) + " is taken by " + other->file,
+         "rename one of the files", "duplicateConfigurationId"});
+  for (const WorkerType& type : document->worker_types)
+    if (const Document* other = find_by_worker_type(type.name))
+      problems.push_back(
+          {Severity::error, document->at(type.position), "workerTypes",
+           "the worker type " + in_quotes(type.name) + " stands in " + other->file + " too",
+           "worker types are unique over all files: remove it from one", "duplicateWorkerType"});
+  const bool usable = !has_errors(problems);
+  report(std::move(problems));
+  if (!usable) return rejected_.push_back(std::move(document));
+  for (const WorkerType& type : document->worker_types)
+    worker_types_.emplace(type.name, document->id);
+  documents_.emplace(document->id, std::move(document));
 }
 
 const Document* ConfigurationSet::find(std::string_view id) const {

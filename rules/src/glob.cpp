@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <muster/rules/glob.hpp>
+#include <muster/rules/problem.hpp>
 
 #include "unicode.hpp"
 
@@ -184,7 +185,7 @@ Result<Glob> Glob::parse(std::string_view pattern, std::size_t max_length) {
                           " characters, more than the " + std::to_string(max_length) + " allowed");
   PatternReader reader(pattern);
   if (std::string wrong = reader.read(); !wrong.empty())
-    return Error::invalid("the pattern \"" + std::string(pattern) + "\" is not a glob: " + wrong);
+    return Error::invalid("the pattern " + in_quotes(pattern) + " is not a glob: " + wrong);
   return GlobCompiler::compile(pattern, reader);
 }
 

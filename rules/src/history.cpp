@@ -12,16 +12,30 @@ History::Slot* History::Slot::find(std::string_view child) {
 
 History::Slot& History::Slot::child(const std::string& child) {
   if (Slot* found = find(child)) return *found;
-  children.push_back({child, State::absent, {}, none, {}, {}, {}});
+  children.emplace_back().name = child;
   return children.back();
 }
 
+void History::end_last(Slot& slot, std::size_t rule) {
+  if (slot.acts.empty() || slot.acts.back().ended_by != none) return;
+  // That a table was empty for a moment, within one rule, is nobody's business.
+  const Act& last = slot.acts.back();
+  if (last.rule == rule && last.value && last.value->is_table())
+    slot.acts.pop_back();
+  else
+    slot.acts.back().ended_by = rule;
+}
+
 void History::log(Slot& slot, const Place& by, const Node* value) {
-  static const Node empty_table{{}, {}, Node::Table{}};
-  if (slot.state == Slot::State::table && slot.order.empty())  // it was a value too: {}
-    slot.acts.push_back({acts_++, slot.made_by, slot.made_at, &empty_table});
-  if (!slot.acts.empty()) slot.acts.back().ended_by = by.rule;
+  end_last(slot, by.rule);
+  const bool nothing_to_delete = slot.acts.empty() || !slot.acts.back().value;
+  if (!value && nothing_to_delete) return;
   slot.acts.push_back({acts_++, by.rule, by.position, value});
+}
+
+void History::log_empty(Slot& slot, const Place& by) {
+  static const Node empty_table{{}, {}, Node::Table{}};
+  if (&slot != &root_) log(slot, by, &empty_table);
 }
 
 void History::apply(const Rule& rule, std::size_t index) {
@@ -39,26 +53,27 @@ void History::apply(const Rule& rule, std::size_t index) {
 void History::assign_member(Slot& slot, const Member& member, std::size_t rule) {
   if (member.node.is_null()) return remove_child(slot, member.name, {rule, member.node.key});
   Slot& child = slot.child(member.name);
-  if (child.state == Slot::State::absent)
+  if (child.state == Slot::State::absent) {
+    if (slot.order.empty()) end_last(slot, rule);
     slot.order.push_back(static_cast<std::size_t>(&child - slot.children.data()));
+  }
   assign(child, member.node, rule);
 }
 
 void History::assign(Slot& slot, const Node& node, std::size_t rule) {
+  const Place place{rule, node.key};
   if (!node.is_table()) {
-    log(slot, {rule, node.key}, &node);
+    log(slot, place, &node);
     slot.state = Slot::State::leaf;
-    for (Slot& child : slot.children) remove(child, {rule, node.key});
+    for (Slot& child : slot.children) remove(child, place);
     slot.order.clear();
     return;
   }
-  if (slot.state != Slot::State::table) {
-    if (!slot.acts.empty()) slot.acts.back().ended_by = rule;
-    slot.state = Slot::State::table;
-    slot.made_by = rule;
-    slot.made_at = node.key;
-  }
+  const bool made = slot.state != Slot::State::table;
+  if (made) end_last(slot, rule);
+  slot.state = Slot::State::table;
   for (const Member& member : *node.table()) assign_member(slot, member, rule);
+  if (made && slot.order.empty()) log_empty(slot, place);
 }
 
 void History::remove_child(Slot& slot, std::string_view name, const Place& by) {
@@ -66,6 +81,7 @@ void History::remove_child(Slot& slot, std::string_view name, const Place& by) {
   if (!child || child->state == Slot::State::absent) return;
   remove(*child, by);
   std::erase(slot.order, static_cast<std::size_t>(child - slot.children.data()));
+  if (slot.order.empty()) log_empty(slot, by);
 }
 
 void History::remove(Slot& slot, const Place& by) {
@@ -146,40 +162,21 @@ struct History::Teller {
     return changes;
   }
 
-  // The last rule that deleted something below, which is why the table is empty.
-  static const Act* last_deletion(const Slot& slot) {
-    const Act* last = nullptr;
-    for (const Slot& child : slot.children) {
-      const Act* found = child.acts.empty() ? nullptr : &child.acts.back();
-      for (const Act* act : {found, last_deletion(child)})
-        if (act && (!last || act->order > last->order)) last = act;
-    }
-    return last;
-  }
-
   void tell_leaf(const Slot& slot, json::object& into) {
-    json::value value;
-    if (slot.state == Slot::State::leaf) {
-      const Act& act = slot.acts.back();
-      value = to_json(*act.value);
-      evaluation.leaves.push_back(
-          {path, value, act.rule, act.position, earlier(slot, slot.acts.size() - 1)});
-    } else {
-      value.emplace_object();
-      const Act* emptied = last_deletion(slot);
-      evaluation.leaves.push_back({path, value, emptied ? emptied->rule : slot.made_by,
-                                   emptied ? emptied->position : slot.made_at,
-                                   earlier(slot, slot.acts.size())});
-      above.push_back(&slot);
-      for (const Slot& child : slot.children) tell_deleted(child);
-      above.pop_back();
-    }
+    const Act& act = slot.acts.back();
+    json::value value = to_json(*act.value);
+    evaluation.leaves.push_back(
+        {path, value, act.rule, act.position, earlier(slot, slot.acts.size() - 1)});
     into.emplace(slot.name, std::move(value));
+    if (slot.state != Slot::State::table) return;
+    above.push_back(&slot);
+    for (const Slot& child : slot.children) tell_deleted(child);
+    above.pop_back();
   }
 
   void tell_deleted(const Slot& slot) {
     path.push_back(slot.name);
-    if (!slot.acts.empty() && !slot.acts.back().value)
+    if (!slot.acts.empty() && !slot.acts.back().value && slot.acts.back().ended_by == none)
       evaluation.deleted.push_back({path, slot.acts.back().rule, slot.acts.back().position,
                                     earlier(slot, slot.acts.size() - 1)});
     above.push_back(&slot);

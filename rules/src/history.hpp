@@ -12,6 +12,8 @@ namespace muster::rules {
 
 class History {
  public:
+  History() { root_.state = Slot::State::table; }
+
   void apply(const Rule& rule, std::size_t index);
 
   // Fills document, leaves and deleted.
@@ -33,9 +35,7 @@ class History {
     enum class State { absent, leaf, table };
     std::string name;
     State state = State::absent;
-    std::vector<Act> acts;       // while it was a leaf, or deleted as one
-    std::size_t made_by = none;  // which rule made it a table, last
-    Position made_at;
+    std::vector<Act> acts;  // while it was a leaf, or deleted as one
     std::vector<Slot> children;
     std::vector<std::size_t> order;  // present children, in the order of the document
 
@@ -53,10 +53,12 @@ class History {
   void remove_child(Slot& slot, std::string_view name, const Place& by);
   void remove(Slot& slot, const Place& by);
   void log(Slot& slot, const Place& by, const Node* value);
+  void log_empty(Slot& slot, const Place& by);
+  static void end_last(Slot& slot, std::size_t rule);
 
   struct Teller;
   std::size_t acts_ = 0;
-  Slot root_ = {"", Slot::State::table, {}, none, {}, {}, {}};
+  Slot root_;
 };
 
 }  // namespace muster::rules

@@ -113,12 +113,13 @@ ParsedNode json_to_node(std::string_view text, const std::string& file, const Li
   if (!value) {
     std::string reason = value.error().message;
     const Position at = take_position(reason);
+    const bool deep = reason.starts_with("nested");
     parsed.problems.push_back({Severity::error,
                                {file, at},
                                "",
                                std::move(reason),
-                               "mend the syntax at this place",
-                               "syntax"});
+                               deep ? "keep values flatter" : "mend the syntax at this place",
+                               deep ? "tooDeep" : "syntax"});
     return parsed;
   }
   parsed.root = Locator(text).locate(std::move(*value));

@@ -137,7 +137,7 @@ Problems check_condition_names(const Document& document, const KnownFacts& known
         problems.push_back(
             {Severity::error, document.at(condition.position),
              join_key(join_index("rules", r) + ".conditions", condition.fact),
-             "no fact and no provider knows the name \"" + condition.fact + "\"",
+             "no fact and no provider knows the name " + in_quotes(condition.fact),
              nearest.empty() ? "known facts are " + all : "did you mean " + nearest + "?",
              "unknownFact"});
       }

@@ -48,7 +48,7 @@ void lint_text(Warnings& warnings) {
     const WorkerType& type = document.worker_types[i];
     if (!is_usual_worker_type(type.name))
       warnings.add(type.position, "workerTypes[" + std::to_string(i) + "]",
-                   "Taskcluster's clients will refuse the worker type \"" + type.name + "\"",
+                   "Taskcluster's clients will refuse the worker type " + in_quotes(type.name),
                    "use at most 38 lower-case letters, digits and -, beginning with a letter",
                    "unusualWorkerType");
   }
@@ -56,11 +56,11 @@ void lint_text(Warnings& warnings) {
     const Rule& rule = document.rules[i];
     if (rule.description.empty())
       warnings.add(rule.position, rule_key(i) + ".description",
-                   "the rule \"" + rule.rule_id + "\" has no description",
+                   "the rule " + in_quotes(rule.rule_id) + " has no description",
                    "say in a few words what it is for", "missingDescription");
     if (rule.unset.empty() && rule.values.table()->empty())
       warnings.add(rule.position, rule_key(i),
-                   "the rule \"" + rule.rule_id + "\" sets nothing and unsets nothing",
+                   "the rule " + in_quotes(rule.rule_id) + " sets nothing and unsets nothing",
                    "give it values, or remove it", "emptyRule");
   }
 }

@@ -32,12 +32,13 @@ void lint_condition(Warnings& warnings, const Condition& condition, const std::s
     const std::string& pattern = condition.any_of[p].pattern();
     if (has_brace(pattern))
       warnings.add(condition.pattern_positions[p], key,
-                   "braces are not special, so \"" + pattern + "\" only matches real braces",
+                   "braces are not special, so " + in_quotes(pattern) + " only matches real braces",
                    "write a list of globs", "bracesInPattern");
     if (const Glob* wide = first_cover(condition.any_of, p))
-      warnings.add(condition.pattern_positions[p], key,
-                   "\"" + pattern + "\" adds nothing, \"" + wide->pattern() + "\" matches it too",
-                   "remove one of them", "shadowedCondition");
+      warnings.add(
+          condition.pattern_positions[p], key,
+          in_quotes(pattern) + " adds nothing, " + in_quotes(wide->pattern()) + " matches it too",
+          "remove one of them", "shadowedCondition");
   }
 }
 
@@ -64,8 +65,8 @@ void lint_conditions(Warnings& warnings, const KnownFacts* known) {
         if (!known && std::find(general.begin(), general.end(), condition.fact) == general.end() &&
             unverified.insert(condition.fact).second)
           warnings.add(condition.position, key,
-                       "whether a provider knows the fact \"" + condition.fact +
-                           "\" cannot be checked, for there is no " + std::string(facts_file_name),
+                       "whether a provider knows the fact " + in_quotes(condition.fact) +
+                           " cannot be checked, for there is no " + std::string(facts_file_name),
                        "list the providers and their placements there", "unverifiedFact");
       }
     }

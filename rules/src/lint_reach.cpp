@@ -44,19 +44,23 @@ std::string suggestion(const Glob& glob, const Names& values) {
 
 // Patterns that match no known value. True if that leaves the clause without hope.
 bool lint_patterns(Warnings& warnings, const Clause& clause, std::size_t rule,
+                   const std::vector<std::string>& names,
                    const std::map<std::string, Names, std::less<>>& values) {
   bool hopeless = false;
   for (const Condition& condition : clause.all_of) {
     const auto known = values.find(condition.fact);
-    if (known == values.end()) continue;
+    if (known == values.end()) {  // if nobody knows the name, that is an error of its own
+      hopeless = hopeless || !std::binary_search(names.begin(), names.end(), condition.fact);
+      continue;
+    }
     std::size_t dead = 0;
     for (std::size_t p = 0; p < condition.any_of.size(); ++p) {
       if (matches_any(condition.any_of[p], known->second)) continue;
       ++dead;
       warnings.add(condition.pattern_positions[p],
                    rule_key(rule) + ".conditions." + format_path({condition.fact}),
-                   "no " + condition.fact + " that these workers can have matches \"" +
-                       condition.any_of[p].pattern() + "\"",
+                   "no " + condition.fact + " that these workers can have matches " +
+                       in_quotes(condition.any_of[p].pattern()),
                    suggestion(condition.any_of[p], known->second), "neverMatches");
     }
     hopeless = hopeless || dead == condition.any_of.size();
@@ -159,12 +163,12 @@ void report_overwritten(Warnings& warnings, std::size_t r, const Remains& remain
   const Rule& rule = warnings.document().rules[r];
   std::string by;
   for (const std::string& id : remains.overwritten_by)
-    by += (by.empty() ? "\"" : ", \"") + id + "\"";
-  warnings.add(
-      rule.position, rule_key(r),
-      by.empty() ? "the rule \"" + rule.rule_id + "\" unsets only what is never set"
-                 : "everything that the rule \"" + rule.rule_id + "\" sets is overwritten by " + by,
-      "remove it, or move it behind them", "overwritten");
+    by += (by.empty() ? "" : ", ") + in_quotes(id);
+  warnings.add(rule.position, rule_key(r),
+               by.empty() ? "the rule " + in_quotes(rule.rule_id) + " unsets only what is never set"
+                          : "everything that the rule " + in_quotes(rule.rule_id) +
+                                " sets is overwritten by " + by,
+               "remove it, or move it behind them", "overwritten");
 }
 
 void lint_overwritten(Warnings& warnings, const RuleSets& sets, bool all_are_known) {
@@ -201,6 +205,7 @@ void lint_reach(Warnings& warnings, const KnownFacts* known,
                 std::span<const Combination> combinations) {
   const Document& document = warnings.document();
   const auto values = known_values(document, combinations);
+  const auto names = known ? known->fact_names() : std::vector<std::string>{};
   const bool all_are_known = known && !combinations.empty();
   const RuleSets sets = all_are_known ? distinct_matches(document, combinations) : RuleSets{};
   std::set<std::size_t> matched;
@@ -210,10 +215,10 @@ void lint_reach(Warnings& warnings, const KnownFacts* known,
     const Rule& rule = document.rules[r];
     bool explained = false;
     for (const Clause& clause : rule.any_of)
-      explained = lint_patterns(warnings, clause, r, values) || explained;
+      explained = lint_patterns(warnings, clause, r, names, values) || explained;
     if (all_are_known && !matched.contains(r) && !explained)
       warnings.add(rule.conditions_position, rule_key(r) + ".conditions",
-                   "the rule \"" + rule.rule_id + "\" matches none of the " +
+                   "the rule " + in_quotes(rule.rule_id) + " matches none of the " +
                        std::to_string(combinations.size()) + " launch documents of this file",
                    "no placement has all these facts together: correct or remove it",
                    "neverMatches");

@@ -64,10 +64,11 @@ class SettingsReader {
   void wrong(const string& key, string reason, string remedy = {}) {
     const Leaf* leaf = leaf_of(key);
     if (remedy.empty())
-      remedy = leaf ? "correct it in the rule \"" + document_.rules[leaf->rule].rule_id + "\"" : "";
+      remedy =
+          leaf ? "correct it in the rule " + in_quotes(document_.rules[leaf->rule].rule_id) : "";
     add(leaf ? leaf->position : Position{}, key,
-        "for the worker type \"" + worker_type_ + "\" it " + std::move(reason), std::move(remedy),
-        "badPoolSetting");
+        "for the worker type " + in_quotes(worker_type_) + " it " + std::move(reason),
+        std::move(remedy), "badPoolSetting");
   }
 
   void require(const string& key) {
@@ -75,7 +76,7 @@ class SettingsReader {
     const auto type = std::find_if(document_.worker_types.begin(), document_.worker_types.end(),
                                    [&](const WorkerType& t) { return t.name == worker_type_; });
     add(type == document_.worker_types.end() ? Position{} : type->position, key,
-        "is missing for the worker type \"" + worker_type_ + "\"",
+        "is missing for the worker type " + in_quotes(worker_type_),
         "set it in a rule that asks for no more than workerType", "missingPoolSetting");
   }
 
@@ -96,7 +97,7 @@ class SettingsReader {
       if (!item.is_string()) return wrong(key, "must be a list of strings");
       string name(item.get_string());
       if (std::find(into.begin(), into.end(), name) != into.end())
-        wrong(key, "names \"" + name + "\" twice");
+        wrong(key, "names " + in_quotes(name) + " twice");
       else
         into.push_back(std::move(name));
     }
@@ -139,7 +140,7 @@ class SettingsReader {
       const string nearest = nearest_name(id, ids);
       string all;
       for (const string& name : ids) all += (all.empty() ? "" : ", ") + name;
-      wrong("providers", "names \"" + id + "\", which is no configured provider",
+      wrong("providers", "names " + in_quotes(id) + ", which is no configured provider",
             nearest.empty() ? "known providers are " + all : "did you mean " + nearest + "?");
     }
   }

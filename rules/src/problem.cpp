@@ -1,38 +1,10 @@
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
+#include <muster/nearest.hpp>
 #include <muster/rules/problem.hpp>
 
 namespace muster::rules {
-namespace {
-
-// Edits (insert, delete, replace, swap of neighbours) from one name to the other; case costs
-// nothing extra beyond its replacement.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
-  std::iota(last.begin(), last.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-    std::swap(before, last);
-    std::swap(last, row);
-  }
-  return last[b.size()];
-}
-
-std::string folded(std::string_view name) {
-  std::string text;
-  for (const char c : name)
-    if (c != '_' && c != '-') text += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
-}
-
-}  // namespace
 
 std::string_view to_string(Severity severity) {
   return severity == Severity::error ? "error" : "warning";
@@ -54,6 +26,25 @@ std::string to_string(const Problem& problem) {
   return text;
 }
 
+std::string in_quotes(std::string_view text) {
+  static constexpr char digits[] = "0123456789abcdef";
+  constexpr std::size_t longest = 80;
+  std::string out = "\"";
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (i >= longest && (byte & 0xC0) != 0x80) return out + "...\"";
+    if (byte == '\n')
+      out += "\\n";
+    else if (byte == '\t')
+      out += "\\t";
+    else if (byte < 0x20 || byte == 0x7f)
+      ((out += "\\u00") += digits[byte >> 4]) += digits[byte & 15];
+    else
+      out += text[i];
+  }
+  return out + "\"";
+}
+
 bool has_errors(std::span<const Problem> problems) {
   return std::any_of(problems.begin(), problems.end(),
                      [](const Problem& p) { return p.severity == Severity::error; });
@@ -66,17 +57,7 @@ void sort_problems(Problems& problems) {
 }
 
 std::string nearest_name(std::string_view name, std::span<const std::string> known) {
-  constexpr std::size_t longest = 64;  // a longer one is no typing error
-  if (name.empty() || name.size() > longest) return {};
-  const std::string wanted = folded(name);
-  std::size_t best = 1 + std::max<std::size_t>(1, wanted.size() / 3);
-  std::string nearest;
-  for (const std::string& candidate : known) {
-    if (candidate.size() > longest) continue;
-    const std::size_t distance = edit_distance(wanted, folded(candidate));
-    if (distance < best) best = distance, nearest = candidate;
-  }
-  return nearest;
+  return nearest(name, {known.begin(), known.end()}).value_or("");
 }
 
 }  // namespace muster::rules

@@ -75,15 +75,14 @@ class DocumentReader : private Reader {
       return static_cast<unsigned char>(c) > ' ' && c != '/' && c != 0x7f;
     };
     if (!std::all_of(name->begin(), name->end(), allowed))
-      return error(
-          node.value, key,
-          "\"" + string(*name) +
-              "\" holds a blank, a slash or a control character, which no workerPoolId may",
-          "use letters, digits and -", "badWorkerType");
+      return error(node.value, key,
+                   in_quotes(*name) +
+                       " holds a blank, a slash or a control character, which no workerPoolId may",
+                   "use letters, digits and -", "badWorkerType");
     const auto [first, is_new] = seen.emplace(*name, node.value);
     if (!is_new)
       return error(node.value, key,
-                   "the worker type \"" + string(*name) + "\" stands twice, first in line " +
+                   "the worker type " + in_quotes(*name) + " stands twice, first in line " +
                        std::to_string(first->second.line),
                    "remove one", "duplicateWorkerType");
     document_->worker_types.push_back({string(*name), node.value});
@@ -92,7 +91,8 @@ class DocumentReader : private Reader {
   void read_rules(Node& node) {
     auto* items = std::get_if<Node::Array>(&node.content);
     if (!items)
-      return wrong_type(node, "rules", "a list of tables", "write [[rules]] above each rule");
+      return wrong_type(node, "rules", "a list of tables",
+                        "each rule is a table that begins with [[rules]] (in JSON: an object)");
     if (items->empty())
       return error(node.value, "rules", "is empty", "add at least one rule", "emptyList");
     if (items->size() > limits().max_rules)
@@ -105,7 +105,8 @@ class DocumentReader : private Reader {
       if ((*items)[i].is_table())
         read_rule((*items)[i], path);
       else
-        wrong_type((*items)[i], path, "a table", "write [[rules]] above each rule");
+        wrong_type((*items)[i], path, "a table",
+                   "each rule is a table that begins with [[rules]] (in JSON: an object)");
     }
   }
 
@@ -147,7 +148,7 @@ class DocumentReader : private Reader {
     const auto [first, is_new] = rule_ids_.emplace(rule.rule_id, id->value);
     if (!is_new)
       error(id->value, key,
-            "the ruleId \"" + rule.rule_id + "\" stands twice, first in line " +
+            "the ruleId " + in_quotes(rule.rule_id) + " stands twice, first in line " +
                 std::to_string(first->second.line),
             "ruleIds are unique in their file: rename one", "duplicateRuleId");
   }
@@ -237,7 +238,7 @@ class DocumentReader : private Reader {
         rule.unset.push_back({std::move(*path), (*items)[i].value});
       else
         error((*items)[i].value, item_key,
-              "\"" + string(*text) + "\" is not a dotted path: " + path.error().message,
+              in_quotes(*text) + " is not a dotted path: " + path.error().message,
               "write it as aws.KeyName or aws.\"key.with.dots\"", "badPath");
     }
   }

@@ -124,9 +124,10 @@ double bits_per_character(string_view text) {
 bool looks_random(string_view text) {
   if (text.size() < 16 || text.find(' ') != string_view::npos) return false;
   const auto digits = std::count_if(text.begin(), text.end(), is_digit);
-  const bool letters =
-      std::any_of(text.begin(), text.end(), [](char c) { return is_lower(c) || is_upper(c); });
-  return digits >= 2 && letters && bits_per_character(text) > 3.2;
+  const bool lower = std::any_of(text.begin(), text.end(), is_lower);
+  const bool upper = std::any_of(text.begin(), text.end(), is_upper);
+  const bool mixed = digits >= 2 ? lower || upper : digits == 1 && lower && upper;
+  return mixed && bits_per_character(text) > 3.2;
 }
 
 // `dbPassword`, `db_password` → "db password"

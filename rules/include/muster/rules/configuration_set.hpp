@@ -55,6 +55,9 @@ class ConfigurationSet {
   const std::map<std::string, std::shared_ptr<const Document>, std::less<>>& documents() const {
     return documents_;
   }
+  // Documents that were read but cannot be used beside the others, for problems() says why.
+  const std::vector<std::shared_ptr<const Document>>& rejected() const { return rejected_; }
+
   const std::optional<KnownFacts>& known() const { return known_; }
   const Limits& limits() const { return limits_; }
 
@@ -71,7 +74,11 @@ class ConfigurationSet {
   std::size_t count_combinations(const Document& document) const;
 
  private:
+  void add(std::shared_ptr<const Document> document);
+  void report(Problems problems);
+
   std::map<std::string, std::shared_ptr<const Document>, std::less<>> documents_;
+  std::vector<std::shared_ptr<const Document>> rejected_;
   std::map<std::string, std::string, std::less<>> worker_types_;  // → id
   std::optional<KnownFacts> known_;
   Problems problems_;

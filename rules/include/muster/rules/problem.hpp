@@ -46,6 +46,9 @@ using Problems = std::vector<Problem>;
 std::string to_string(const SourcePosition& position);
 std::string to_string(const Problem& problem);
 
+// A piece of a document inside a message: quoted, on one line, cut if long.
+std::string in_quotes(std::string_view text);
+
 bool has_errors(std::span<const Problem> problems);
 
 // By file, line, column; errors before warnings at one place.
