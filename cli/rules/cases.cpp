@@ -56,7 +56,8 @@ using Group = std::vector<std::size_t>;
 
 class Describer {
  public:
-  explicit Describer(const std::vector<Facts>& all) : all_(all), order_(fact_order(all)) {}
+  Describer(const std::vector<Facts>& all, std::vector<std::string> order)
+      : all_(all), order_(std::move(order)) {}
 
   std::vector<Box> describe(const Group& group, const Group& around, std::size_t fact) const {
     if (group.empty()) return {};
@@ -100,6 +101,13 @@ class Describer {
   const std::vector<Facts>& all_;
   std::vector<std::string> order_;
 };
+
+std::size_t words_in(const std::vector<Box>& boxes) {
+  std::size_t words = boxes.size();
+  for (const auto& box : boxes)
+    for (const auto& [name, values] : box.facts) words += values.size();
+  return words;
+}
 
 }  // namespace
 
@@ -145,7 +153,12 @@ const rules::Evaluation& Evaluations::operator()(const Facts& facts) {
 std::vector<Box> describe(const Group& group, const std::vector<Facts>& all) {
   Group everything(all.size());
   std::iota(everything.begin(), everything.end(), std::size_t{0});
-  return Describer(all).describe(group, everything, 0);
+  // By worker type first or last: whichever is shorter to say.
+  auto order = fact_order(all);
+  auto boxes = Describer(all, order).describe(group, everything, 0);
+  std::rotate(order.begin(), order.begin() + 1, order.end());
+  auto others = Describer(all, order).describe(group, everything, 0);
+  return words_in(others) < words_in(boxes) ? others : boxes;
 }
 
 std::string to_string(const Box& box) {

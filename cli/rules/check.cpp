@@ -24,11 +24,14 @@ struct Counts {
   std::size_t files = 0, worker_types = 0, launch_configurations = 0, errors = 0, warnings = 0;
 };
 
-Counts count(const Folder& folder, const rules::Problems& problems) {
+// `only` given: of that file.
+Counts count(const Folder& folder, const rules::Problems& problems, const std::string& only) {
   Counts counts;
   for (const auto& file : folder.files)
-    counts.files += fs::path(file.name).filename() != rules::facts_file_name;
+    counts.files += fs::path(file.name).filename() != rules::facts_file_name &&
+                    (only.empty() || file.name == only);
   for (const auto& [id, document] : folder.set.documents()) {
+    if (!only.empty() && document->file != only) continue;
     counts.worker_types += document->worker_types.size();
     counts.launch_configurations += folder.set.count_combinations(*document);
   }
@@ -76,12 +79,15 @@ void run(const Options& options) {
                                            : fs::path(options.path);
   const auto folder = load_folder(path, as_json);
   auto problems = rules::check(folder.set);
+  const auto only = one_file ? tidy(options.path) : "";
   if (one_file)
-    std::erase_if(problems,
-                  [&](const auto& problem) { return problem.position.file != tidy(options.path); });
-  auto counts = count(folder, problems);
-  if (counts.files == 0)
-    fail(exit_failed, "No worker configurations in " + folder.path.string() + ".", as_json);
+    std::erase_if(problems, [&](const auto& problem) { return problem.position.file != only; });
+  const auto counts = count(folder, problems, only);
+  if (counts.files == 0 && !one_file)
+    fail(exit_failed,
+         "No worker configurations in " +
+             (folder.path == "." ? "this folder" : folder.path.string()) + ".",
+         as_json);
   const auto style = Style::of_stdout();
   if (as_json) {
     print_json(to_json(counts, problems));

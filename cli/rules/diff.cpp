@@ -59,9 +59,6 @@ Side from_revision(const Repository& repository, const std::string& revision,
          as_json);
   auto files = repository.read(*commit, folder);
   if (!files) fail(exit_failed, files.error().message, as_json);
-  if (files->empty() && !as_json)
-    std::fprintf(stderr, "muster: no worker configurations in %s at %s\n", tidy(folder).c_str(),
-                 revision.c_str());
   return from_files(revision, std::move(*files));
 }
 
@@ -235,6 +232,12 @@ bool report_errors(const Sides& sides) {
 
 void run(const Options& options) {
   const auto sides = sides_of(options);
+  if (sides.before.files.empty() && sides.after.files.empty())
+    fail(exit_failed, "There are no worker configurations on either side.", options.json);
+  for (const auto* side : {&sides.before, &sides.after})
+    if (side->files.empty())
+      std::fprintf(stderr, "muster: there are no worker configurations in %s\n",
+                   side->name.c_str());
   const auto effects = compare(sides.before.set, sides.after.set);
   const bool differs = !effects.arrivals.empty() || !effects.effects.empty();
   const bool errors = report_errors(sides);

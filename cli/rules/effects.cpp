@@ -20,30 +20,58 @@ bool is_pool_setting(const rules::Path& path) {
   return !path.empty() && std::find(names.begin(), names.end(), path.front()) != names.end();
 }
 
-// Which rule an effect is put down to: the one that no longer is there, else the one that set the
-// new value or deleted the old one.
+// Which rule an effect is put down to.
 struct Cause {
   std::string rule, file;
   std::uint32_t line = 0;
-  bool removed = false;
+  bool removed = false;  // the rule is no longer there
   friend auto operator<=>(const Cause&, const Cause&) = default;
 };
 
-Cause cause_of(const Document& before, const Document& after, const Leaf* old_leaf,
-               const Leaf* new_leaf, const Evaluation& now, const rules::Path& path) {
-  const auto from = [](const Document& document, std::size_t rule, rules::Position position) {
-    return Cause{document.rules[rule].rule_id, document.file, position.line};
-  };
-  if (old_leaf) {
-    auto cause = from(before, old_leaf->rule, old_leaf->position);
-    cause.removed = !after.find_rule(cause.rule);
-    if (cause.removed) return cause;
-  }
-  if (new_leaf) return from(after, new_leaf->rule, new_leaf->position);
-  for (const auto& deletion : now.deleted)
-    if (deletion.path == path) return from(after, deletion.rule, deletion.position);
-  return from(before, old_leaf->rule, old_leaf->position);
+const rules::Deletion* find_deletion(const Evaluation& evaluation, const rules::Path& path) {
+  const auto found = std::find_if(evaluation.deleted.begin(), evaluation.deleted.end(),
+                                  [&](const auto& deletion) { return deletion.path == path; });
+  return found == evaluation.deleted.end() ? nullptr : &*found;
 }
+
+// One path that differs between two evaluations.
+struct Difference {
+  const Document &before, &after;
+  const Evaluation &was, &is;
+  const rules::Path& path;
+  const Leaf *old_leaf, *new_leaf;  // one may be null
+
+  // A value may show because it was set, or because what hid it is gone: then the rule that hid it
+  // is what changed.
+  Cause cause() const {
+    if (new_leaf && !surfaced()) return of_new(new_leaf->rule, new_leaf->position);
+    if (const auto* deletion = find_deletion(is, path); deletion && !new_leaf)
+      return of_new(deletion->rule, deletion->position);
+    if (old_leaf) return of_old(old_leaf->rule, old_leaf->position);
+    const auto* deletion = find_deletion(was, path);
+    return of_old(deletion->rule, deletion->position);
+  }
+
+ private:
+  // Whether the new value stood there before, under another.
+  bool surfaced() const {
+    const auto* deletion = old_leaf ? nullptr : find_deletion(was, path);
+    if (!old_leaf && !deletion) return false;
+    const auto& hidden = old_leaf ? old_leaf->earlier : deletion->earlier;
+    return std::any_of(hidden.begin(), hidden.end(), [&](const auto& change) {
+      return change.value == new_leaf->value && change.path == path &&
+             before.rules[change.rule].rule_id == after.rules[new_leaf->rule].rule_id;
+    });
+  }
+
+  Cause of_new(std::size_t rule, rules::Position position) const {
+    return {after.rules[rule].rule_id, after.file, position.line};
+  }
+  Cause of_old(std::size_t rule, rules::Position position) const {
+    const auto& id = before.rules[rule].rule_id;
+    return {id, before.file, position.line, !after.find_rule(id)};
+  }
+};
 
 using Key = std::tuple<Cause, std::string, std::string, std::string>;  // path, before, after
 
@@ -91,18 +119,20 @@ class Comparison {
     if (!added) return at->second;
     for (const auto& leaf : was.leaves) {
       const auto* now = is.find(leaf.path);
-      if (!now || now->value != leaf.value) note(at->second, leaf.path, &leaf, now, is);
+      if (!now || now->value != leaf.value)
+        note(at->second, {before_, after_, was, is, leaf.path, &leaf, now});
     }
     for (const auto& leaf : is.leaves)
-      if (!was.find(leaf.path)) note(at->second, leaf.path, nullptr, &leaf, is);
+      if (!was.find(leaf.path))
+        note(at->second, {before_, after_, was, is, leaf.path, nullptr, &leaf});
     return at->second;
   }
 
-  void note(std::vector<Found*>& changes, const rules::Path& path, const Leaf* old_leaf,
-            const Leaf* new_leaf, const Evaluation& now) {
-    if (is_pool_setting(path) != pool_settings_) return;
-    const auto cause = cause_of(before_, after_, old_leaf, new_leaf, now, path);
-    const auto key = rules::format_path(path);
+  void note(std::vector<Found*>& changes, const Difference& difference) {
+    if (is_pool_setting(difference.path) != pool_settings_) return;
+    const auto *old_leaf = difference.old_leaf, *new_leaf = difference.new_leaf;
+    const auto cause = difference.cause();
+    const auto key = rules::format_path(difference.path);
     auto& found = found_[{cause, key, old_leaf ? json::canonical(old_leaf->value) : "",
                           new_leaf ? json::canonical(new_leaf->value) : ""}];
     auto& effect = found.effect;

@@ -144,7 +144,7 @@ void run(const Options& options) {
     if (key)
       fail(exit_usage, "Only one key can be explained, not `" + word + "` too.", options.json);
     const auto path = rules::parse_path(word);
-    if (!path) fail(exit_usage, path.error().message, options.json);
+    if (!path) fail(exit_usage, "That is not a key: " + path.error().message + ".", options.json);
     key = *path;
   }
   auto facts = parse_facts(texts, options.json);

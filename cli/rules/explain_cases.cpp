@@ -62,19 +62,22 @@ std::vector<Value> values_of(const rules::Path& path, const std::vector<Kind>& k
   return values;
 }
 
-// One value in one place, as a row: how many, where, by what.
+std::string share(std::size_t count, const Cases& cases) {
+  return std::to_string(count) + " of " + std::to_string(cases.facts.size());
+}
+
+// One value, as rows: how many, where, by what.
 void add_rows(Table& table, const rules::Document& document, const Value& value,
               const Cases& cases) {
+  const auto& leaf = *value.leaf;
   bool first = true;
   for (const auto& box : describe(value.cases, cases.facts)) {
-    const auto count = std::to_string(box.count) + " of " + std::to_string(cases.facts.size());
-    std::vector<Cell> row = {{first ? (value.leaf ? show(value.leaf->value) : "-") : "",
-                              value.leaf ? Look::plain : Look::dim},
-                             {count, Look::dim},
+    std::vector<Cell> row = {{first ? show(leaf.value) : "", Look::plain},
+                             {share(box.count, cases), Look::dim},
                              {to_string(box), Look::cyan}};
-    if (value.leaf && first) {
-      row.push_back({document.rules[value.leaf->rule].rule_id, Look::green});
-      row.push_back({document.file + ":" + std::to_string(value.leaf->position.line), Look::cyan});
+    if (first) {
+      row.push_back({document.rules[leaf.rule].rule_id, Look::green});
+      row.push_back({document.file + ":" + std::to_string(leaf.position.line), Look::cyan});
     }
     table.add(std::move(row));
     first = false;
@@ -168,7 +171,14 @@ std::string by_key(const rules::Document& document, const Cases& cases,
   std::string out;
   for (const auto& path : paths) {
     Table table;
-    for (const auto& value : values_of(path, kinds)) add_rows(table, document, value, cases);
+    const auto values = values_of(path, kinds);
+    for (const auto& value : values)
+      if (value.leaf) add_rows(table, document, value, cases);
+    for (const auto& value : values)
+      if (!value.leaf)
+        table.add({{"-", Look::dim},
+                   {share(value.cases.size(), cases), Look::dim},
+                   {"elsewhere", Look::dim}});
     out += "\n  " + style(Look::bold, rules::format_path(path)) + "\n" + table.text(style, "    ");
   }
   return out;

@@ -14,6 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string shown(const fs::path& folder) {
+  return folder == "." ? "this folder" : folder.string();
+}
+
 // Whether a folder holds worker configurations, and not just TOML of some other program.
 bool looks_like_configurations(const fs::path& folder) {
   std::error_code code;
@@ -80,7 +84,7 @@ std::optional<std::string> id_in(const Folder& folder, const std::string& name, 
     for (auto& stem : file_stems(folder)) known.push_back(std::move(stem));
     if (worker_types)
       for (auto& type : worker_type_names(folder)) known.push_back(std::move(type));
-    places += (places.empty() ? "" : " or ") + folder.path.string();
+    places += (places.empty() ? "" : " or ") + shown(folder.path);
   }
   std::string sentence = std::string("No worker configuration ") +
                          (worker_types ? "or worker type " : "") + "`" + name + "` in " + places;
@@ -170,32 +174,38 @@ std::string tidy(const fs::path& path) {
   return text.empty() ? "." : text;
 }
 
-Folder load_folder(const fs::path& path, bool as_json) {
-  const fs::path shown = path.empty() ? "." : path;
+Folder load_folder(const fs::path& typed, bool as_json) {
+  const fs::path path = typed.empty() ? "." : typed;
   std::error_code code;
-  if (!fs::exists(shown, code))
-    fail(exit_usage, "There is no folder " + tidy(shown) + ".", as_json);
-  if (!fs::is_directory(shown, code)) fail(exit_usage, tidy(shown) + " is not a folder.", as_json);
-  auto files = rules::read_folder(shown);
+  if (!fs::exists(path, code)) fail(exit_usage, "There is no folder " + tidy(path) + ".", as_json);
+  if (!fs::is_directory(path, code)) fail(exit_usage, tidy(path) + " is not a folder.", as_json);
+  auto files = rules::read_folder(path);
   if (!files) fail(exit_failed, files.error().message + ".", as_json);
   for (auto& file : *files) file.name = tidy(file.name);
   auto set = rules::ConfigurationSet::from_files(*files);
-  return {tidy(shown), std::move(*files), std::move(set)};
+  return {tidy(path), std::move(*files), std::move(set)};
 }
 
 std::vector<fs::path> usual_folders() {
-  std::vector<fs::path> found;
   std::error_code code;
-  fs::path above = ".";
-  // Relative paths, so that messages name files as a person would.
-  for (int levels = 0; levels < 32; ++levels) {
-    for (const char* below : {"", "configs/workers", "configs"})
-      if (const auto folder = *below ? above / below : above;
+  // Relative paths, so that messages name files as a person would. Above the current folder only
+  // what belongs to the same checkout counts: elsewhere could be anybody's files.
+  std::vector<fs::path> levels = {"."};
+  for (fs::path above = "."; !fs::exists(above / ".git", code);) {
+    if (fs::equivalent(above, above / "..", code) || levels.size() > 64) {
+      levels.resize(1);
+      break;
+    }
+    above = above == "." ? fs::path("..") : above / "..";
+    levels.push_back(above);
+  }
+  std::vector<fs::path> found;
+  for (const auto& level : levels) {
+    for (const char* below : {"", "workers", "configs/workers", "configs"})
+      if (const auto folder = *below ? level / below : level;
           fs::is_directory(folder, code) && looks_like_configurations(folder))
         found.push_back(folder.lexically_normal());
-    if (!found.empty() || fs::exists(above / ".git", code)) break;
-    if (fs::equivalent(above, above / "..", code)) break;
-    above = above == "." ? fs::path("..") : above / "..";
+    if (!found.empty()) break;
   }
   return found;
 }

@@ -1,6 +1,8 @@
 #include "cli/rules/problems.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace muster::cli {
 namespace {
@@ -27,9 +29,20 @@ std::string_view line_of(std::string_view text, std::size_t number) {
   return text;
 }
 
+// No control characters, and UTF-8 as far as its lead and following bytes go.
 bool is_text(std::string_view line) {
-  return std::all_of(line.begin(), line.end(),
-                     [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F; });
+  int following = 0;
+  for (const char c : line) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F || byte > 0xF4) return false;
+    if ((byte & 0xC0) == 0x80) {
+      if (--following < 0) return false;
+    } else {
+      if (following > 0) return false;
+      following = byte < 0xC0 ? 0 : byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
+    }
+  }
+  return following == 0;
 }
 
 // The line and a mark under the column. Tabs become spaces so that the mark stands right; a long
@@ -76,13 +89,22 @@ std::string escaped(std::string_view text, bool property) {
 
 std::string problems_text(std::span<const Problem> problems,
                           std::span<const rules::SourceFile> files, const Style& style) {
+  // A file that is not text at all has one problem, not one for each byte.
+  constexpr std::size_t most_alike = 3;
+  std::map<std::pair<std::string, std::string>, std::size_t> alike;
   std::string out;
   for (const auto& problem : problems) {
+    auto& count = alike[{problem.position.file, problem.code + problem.reason}];
+    if (++count > most_alike) continue;
     const bool error = problem.severity == Severity::error;
     out += style(Look::bold, to_string(problem.position) + ":") + " " +
            style(error ? Look::red : Look::yellow, std::string(to_string(problem.severity)) + ":") +
            " " + style(Look::plain, words(problem)) + "\n" + excerpt(problem, files, style);
   }
+  for (const auto& [key, count] : alike)
+    if (count > most_alike)
+      out += style(Look::bold, key.first + ":") + " and " + std::to_string(count - most_alike) +
+             " more of the same kind\n";
   return out;
 }
 

@@ -110,15 +110,10 @@ Result<std::vector<rules::SourceFile>> Repository::read(const std::string& commi
   if (inside.empty() || *inside.begin() == "..")
     return Error::invalid(tidy(folder) + " is not in the checkout " + root_.string() + ".");
   const auto tree = commit + ":" + (inside == "." ? "" : inside.generic_string());
-  const auto known = run_process(
-      {"git", "-C", root_.string(), "rev-parse", "--verify", "--quiet", tree + "^{tree}"});
-  if (!known) return known.error();
-  if (known->exit_code != 0) return std::vector<rules::SourceFile>{};
-  const auto listed =
-      run_process({"git", "-C", root_.string(), "ls-tree", "-z", first_line(known->out)});
+  const auto listed = run_process({"git", "-C", root_.string(), "ls-tree", "-z", tree});
   if (!listed) return listed.error();
-  if (listed->exit_code != 0) return git_error(*listed);
-
+  // The commit is known to be there, so it is the folder that is not.
+  if (listed->exit_code != 0) return std::vector<rules::SourceFile>{};
   const auto entries = parse_tree(listed->out);
   std::map<std::string, const TreeEntry*> by_name;
   for (const auto& entry : entries) by_name[entry.name] = &entry;

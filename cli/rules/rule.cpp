@@ -32,7 +32,8 @@ struct Options : RuleOptions {
 
 rules::Path path_of(const std::string& text, bool as_json) {
   const auto path = rules::parse_path(text);
-  if (!path) fail(exit_usage, path.error().message, as_json);
+  if (!path)
+    fail(exit_usage, "`" + text + "` is not a key: " + path.error().message + ".", as_json);
   return *path;
 }
 

@@ -117,7 +117,7 @@ void collect_keys(const rules::Node& node, rules::Path& path, std::vector<std::s
 // The bare text of a string, for scripts; anything else as JSON.
 void print_value(const rules::Rule& rule, const Options& options) {
   const auto path = rules::parse_path(options.key);
-  if (!path) fail(exit_usage, path.error().message, options.json);
+  if (!path) fail(exit_usage, "That is not a key: " + path.error().message + ".", options.json);
   const auto* node = &rule.values;
   for (const auto& key : *path) node = node ? node->find(key) : nullptr;
   if (!node) {

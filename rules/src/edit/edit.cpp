@@ -351,7 +351,7 @@ Failure spoiled(std::string_view before, std::string_view after) {
   if (!has_errors(now.problems) || has_errors(parse_toml(before, "").problems)) return done;
   const auto& problem = *std::find_if(now.problems.begin(), now.problems.end(),
                                       [](const auto& p) { return p.severity == Severity::error; });
-  return Error::invalid((problem.key.empty() ? "" : "`" + problem.key + "`: ") + problem.reason +
+  return Error::config((problem.key.empty() ? "" : "`" + problem.key + "`: ") + problem.reason +
                         (problem.remedy.empty() ? "" : "; " + problem.remedy));
 }
 

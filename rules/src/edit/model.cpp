@@ -13,9 +13,9 @@ std::optional<Error> unfit(std::string_view text) {
   const Limits limits;
   const auto problems = check_text(text, "", limits);
   if (has_errors(problems))
-    return Error::invalid("The file is not TOML: " + to_string(problems.front()));
+    return Error::config("The file is not TOML: " + to_string(problems.front()));
   if (const auto deep = find_deep_nesting(text, limits.max_nesting))
-    return Error::invalid("The file nests too deeply in line " + std::to_string(deep->line) + ".");
+    return Error::config("The file nests too deeply in line " + std::to_string(deep->line) + ".");
   return std::nullopt;
 }
 
@@ -39,7 +39,7 @@ Result<toml::table> parse_model(std::string_view text) {
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
-    return Error::invalid("The file is not TOML: line " +
+    return Error::config("The file is not TOML: line " +
                           std::to_string(error.source().begin.line) + ": " +
                           std::string(error.description()) + ".");
   }
