@@ -2,6 +2,8 @@
 #include <muster/rules/lint.hpp>
 #include <muster/rules/pool_settings.hpp>
 
+#include "parallel.hpp"
+
 namespace muster::rules {
 namespace {
 
@@ -32,9 +34,14 @@ void check_document(const Document& document, const ConfigurationSet& set, Probl
 }  // namespace
 
 Problems check(const ConfigurationSet& set) {
+  std::vector<const Document*> documents;
+  for (const auto& [id, document] : set.documents()) documents.push_back(document.get());
+  for (const auto& document : set.rejected()) documents.push_back(document.get());
+  std::vector<Problems> found(documents.size());
+  for_each_index(documents.size(),
+                 [&](std::size_t i) { check_document(*documents[i], set, found[i]); });
   Problems problems = set.problems();
-  for (const auto& [id, document] : set.documents()) check_document(*document, set, problems);
-  for (const auto& document : set.rejected()) check_document(*document, set, problems);
+  for (Problems& each : found) add(problems, std::move(each));
   sort_problems(problems);
   return problems;
 }

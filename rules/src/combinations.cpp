@@ -2,6 +2,8 @@
 
 #include <muster/rules/configuration_set.hpp>
 
+#include "reach.hpp"
+
 namespace muster::rules {
 namespace {
 
@@ -27,6 +29,8 @@ std::vector<std::string> named_providers(const Document& document, const std::st
   return names;
 }
 
+}  // namespace
+
 std::vector<const Provider*> opted_in(const Document& document, const std::string& worker_type,
                                       const KnownFacts& known) {
   std::vector<const Provider*> providers;
@@ -36,8 +40,6 @@ std::vector<const Provider*> opted_in(const Document& document, const std::strin
       providers.push_back(&provider);
   return providers;
 }
-
-}  // namespace
 
 std::vector<Combination> ConfigurationSet::combinations(const Document& document) const {
   std::vector<Combination> result;

@@ -3,7 +3,7 @@
 
 #include <muster/rules/configuration_set.hpp>
 
-#include "reader.hpp"
+#include "parallel.hpp"
 
 namespace muster::rules {
 namespace {
@@ -14,11 +14,13 @@ std::string base_name(std::string_view file) {
   return fs::path(file).filename().string();
 }
 
-// One byte more than allowed is enough to know that a file is too large.
+// Reads at most one byte more than allowed, which is enough to know that a file is too large.
 Result<std::string> read_file(const fs::path& path, std::size_t max_bytes) {
+  std::error_code unknown;
+  const std::uintmax_t size = fs::file_size(path, unknown);
   std::ifstream in(path, std::ios::binary);
   if (!in) return Error::not_found("cannot read " + path.string());
-  std::string text(max_bytes + 1, '\0');
+  std::string text(unknown ? max_bytes + 1 : std::min<std::uintmax_t>(size, max_bytes) + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (in.bad()) return Error::internal("cannot read " + path.string());
   text.resize(static_cast<std::size_t>(in.gcount()));
@@ -69,11 +71,14 @@ ConfigurationSet ConfigurationSet::from_files(std::span<const SourceFile> files,
     if (!has_errors(parsed.problems)) set.known_ = std::move(parsed.known);
     set.report(std::move(parsed.problems));
   }
-  for (const SourceFile& file : files) {
-    if (base_name(file.name) == facts_file_name) continue;
-    Parsed parsed = parse_document(file.text, file.name, limits);
-    set.report(std::move(parsed.problems));
-    if (parsed.document) set.add(std::move(parsed.document));
+  std::vector<Parsed> parsed(files.size());
+  for_each_index(files.size(), [&](std::size_t i) {
+    if (base_name(files[i].name) != facts_file_name)
+      parsed[i] = parse_document(files[i].text, files[i].name, limits);
+  });
+  for (Parsed& each : parsed) {
+    set.report(std::move(each.problems));
+    if (each.document) set.add(std::move(each.document));
   }
   sort_problems(set.problems_);
   return set;

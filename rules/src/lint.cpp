@@ -72,9 +72,9 @@ void lint_sections(Warnings& warnings, const KnownFacts* known) {
   for (std::size_t i = 0; i < document.rules.size(); ++i) {
     const bool for_pools = reaches_pool_settings(document.rules[i]);
     for (const Member& member : *document.rules[i].values.table()) {
-      const std::string key = rule_key(i) + ".values." + format_path({member.name});
+      const auto key = [&] { return rule_key(i) + ".values." + format_path({member.name}); };
       if (!for_pools && contains(pool_setting_names(), member.name))
-        warnings.add(member.node.key, key,
+        warnings.add(member.node.key, key(),
                      "it is a setting of the whole pool, for which only workerType is known, so "
                      "this rule's conditions never hold",
                      member.name == "maxCapacity"
@@ -84,7 +84,7 @@ void lint_sections(Warnings& warnings, const KnownFacts* known) {
                      "conditionalPoolSetting");
       if (sections.empty() || contains(sections, member.name)) continue;
       const std::string nearest = nearest_name(member.name, sections);
-      warnings.add(member.node.key, key, "neither muster nor a known provider reads this key",
+      warnings.add(member.node.key, key(), "neither muster nor a known provider reads this key",
                    nearest.empty() ? "remove it, or put it under workerConfig"
                                    : "did you mean " + nearest + "?",
                    "unknownSection");
@@ -104,7 +104,7 @@ Problems lint(const Document& document, const ConfigurationSet& set) {
   lint_text(warnings);
   lint_sections(warnings, known);
   lint_conditions(warnings, known);
-  lint_reach(warnings, known, set.combinations(document));
+  lint_reach(warnings, known, set.limits());
   lint_secrets(warnings);
   Problems problems = warnings.take();
   sort_problems(problems);

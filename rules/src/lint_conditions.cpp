@@ -2,6 +2,7 @@
 #include <set>
 
 #include "cover.hpp"
+#include "key_path.hpp"
 #include "lint_parts.hpp"
 
 namespace muster::rules {
@@ -27,16 +28,16 @@ const T* first_cover(const std::vector<T>& all, std::size_t index) {
   return nullptr;
 }
 
-void lint_condition(Warnings& warnings, const Condition& condition, const std::string& key) {
+void lint_condition(Warnings& warnings, const Condition& condition, const KeyPath& key) {
   for (std::size_t p = 0; p < condition.any_of.size(); ++p) {
     const std::string& pattern = condition.any_of[p].pattern();
     if (has_brace(pattern))
-      warnings.add(condition.pattern_positions[p], key,
+      warnings.add(condition.pattern_positions[p], key.text(),
                    "braces are not special, so " + in_quotes(pattern) + " only matches real braces",
                    "write a list of globs", "bracesInPattern");
     if (const Glob* wide = first_cover(condition.any_of, p))
       warnings.add(
-          condition.pattern_positions[p], key,
+          condition.pattern_positions[p], key.text(),
           in_quotes(pattern) + " adds nothing, " + in_quotes(wide->pattern()) + " matches it too",
           "remove one of them", "shadowedCondition");
   }
@@ -59,12 +60,12 @@ void lint_conditions(Warnings& warnings, const KnownFacts* known) {
                          std::to_string(wide->position.line) + " holds wherever it does",
                      "remove it, or narrow the other", "shadowedClause");
       for (const Condition& condition : clause.all_of) {
-        const std::string key = path + "." + format_path({condition.fact});
+        const KeyPath beginning(path), key(beginning, condition.fact);
         lint_condition(warnings, condition, key);
         const auto& general = general_fact_names();
         if (!known && std::find(general.begin(), general.end(), condition.fact) == general.end() &&
             unverified.insert(condition.fact).second)
-          warnings.add(condition.position, key,
+          warnings.add(condition.position, key.text(),
                        "whether a provider knows the fact " + in_quotes(condition.fact) +
                            " cannot be checked, for there is no " + std::string(facts_file_name),
                        "list the providers and their placements there", "unverifiedFact");

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <string>
 
 #include <muster/rules/configuration_set.hpp>
 #include <muster/rules/document.hpp>
 #include <muster/rules/problem.hpp>
+
+#include "reach.hpp"
 
 namespace muster::rules {
 
@@ -36,9 +37,10 @@ void lint_sections(Warnings& warnings, const KnownFacts* known);    // top-level
 void lint_conditions(Warnings& warnings, const KnownFacts* known);  // patterns that shadow others
 void lint_secrets(Warnings& warnings);
 
-// Rules that match nothing, patterns that match nothing, and rules without any effect, over all
-// combinations that are known.
-void lint_reach(Warnings& warnings, const KnownFacts* known,
-                std::span<const Combination> combinations);
+// Rules and patterns that match nothing, over all launch documents that are known.
+void lint_reach(Warnings& warnings, const KnownFacts* known, const Limits& limits);
+
+// Rules without any effect, in all these sets of rules; null: whatever the facts.
+void lint_overwritten(Warnings& warnings, const RuleSets* sets);
 
 }  // namespace muster::rules

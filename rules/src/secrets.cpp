@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "key_path.hpp"
 #include "lint_parts.hpp"
 
 namespace muster::rules {
@@ -167,20 +168,19 @@ class SecretSearch {
  public:
   explicit SecretSearch(Warnings& warnings) : warnings_(warnings) {}
 
-  void search(const Node& node, const std::string& key, string_view name) {
+  void search(const Node& node, const KeyPath& key, string_view name) {
     if (const auto* members = node.table()) {
       for (const Member& member : *members)
-        search(member.node, key + "." + format_path({member.name}), member.name);
+        search(member.node, KeyPath(key, member.name), member.name);
     } else if (const auto* items = node.array()) {
-      for (std::size_t i = 0; i < items->size(); ++i)
-        search((*items)[i], key + "[" + std::to_string(i) + "]", name);
+      for (std::size_t i = 0; i < items->size(); ++i) search((*items)[i], KeyPath(key, i), name);
     } else if (const auto* text = node.scalar()->if_string()) {
       judge({text->data(), text->size()}, node, key, name);
     }
   }
 
  private:
-  void judge(string_view text, const Node& node, const std::string& key, string_view name) {
+  void judge(string_view text, const Node& node, const KeyPath& key, string_view name) {
     if (const auto token = find_token(text))
       return report(node, key, "it looks like " + std::string(*token));
     if (has_password_in_url(text)) return report(node, key, "the address holds a password");
@@ -193,8 +193,8 @@ class SecretSearch {
   }
 
   // The secret itself is not repeated: reports end up in logs.
-  void report(const Node& node, const std::string& key, std::string reason) {
-    warnings_.add(node.key, key, std::move(reason),
+  void report(const Node& node, const KeyPath& key, std::string reason) {
+    warnings_.add(node.key, key.text(), std::move(reason),
                   "everybody who reads the repository sees it: revoke it, and let workers fetch "
                   "their secrets after they registered",
                   "secret");
@@ -208,8 +208,10 @@ class SecretSearch {
 void lint_secrets(Warnings& warnings) {
   SecretSearch search(warnings);
   const Document& document = warnings.document();
-  for (std::size_t i = 0; i < document.rules.size(); ++i)
-    search.search(document.rules[i].values, rule_key(i) + ".values", "");
+  for (std::size_t i = 0; i < document.rules.size(); ++i) {
+    const std::string beginning = rule_key(i) + ".values";
+    search.search(document.rules[i].values, KeyPath(beginning), "");
+  }
 }
 
 }  // namespace muster::rules

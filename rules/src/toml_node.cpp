@@ -4,6 +4,7 @@
 
 #include <toml++/toml.h>
 
+#include "key_path.hpp"
 #include "source_text.hpp"
 #include "toml_nesting.hpp"
 #include "toml_recovery.hpp"
@@ -28,8 +29,7 @@ class Converter {
   Converter(const std::string& file, const Limits& limits, Problems& problems)
       : file_(file), limits_(limits), problems_(problems) {}
 
-  Node convert(const toml::node& source, Position key, const std::string& path,
-               std::size_t depth = 1) {
+  Node convert(const toml::node& source, Position key, const KeyPath& path, std::size_t depth = 1) {
     Node node;
     node.key = key;
     node.value = to_position(source.source().begin);
@@ -51,22 +51,22 @@ class Converter {
   }
 
  private:
-  void report(Position at, const std::string& path, std::string reason, std::string remedy,
+  void report(Position at, const KeyPath& path, std::string reason, std::string remedy,
               std::string code) {
     problems_.push_back({Severity::error,
                          {file_, at},
-                         path,
+                         path.text(),
                          std::move(reason),
                          std::move(remedy),
                          std::move(code)});
   }
 
-  Node::Table convert_table(const toml::table& table, const std::string& path, std::size_t depth) {
+  Node::Table convert_table(const toml::table& table, const KeyPath& path, std::size_t depth) {
     Node::Table members;
     members.reserve(table.size());
     for (const auto& [key, child] : table) {
       const std::string name(key.str());
-      const std::string child_path = path.empty() ? name : path + "." + name;
+      const KeyPath child_path(path, name);
       members.push_back(
           {name, convert(child, to_position(key.source().begin), child_path, depth + 1)});
     }
@@ -76,16 +76,16 @@ class Converter {
     return members;
   }
 
-  Node::Array convert_array(const toml::array& array, const std::string& path, std::size_t depth) {
+  Node::Array convert_array(const toml::array& array, const KeyPath& path, std::size_t depth) {
     Node::Array items;
     items.reserve(array.size());
     for (const toml::node& child : array)
-      items.push_back(convert(child, to_position(child.source().begin),
-                              path + "[" + std::to_string(items.size()) + "]", depth + 1));
+      items.push_back(convert(child, to_position(child.source().begin), KeyPath(path, items.size()),
+                              depth + 1));
     return items;
   }
 
-  json::value convert_scalar(const toml::node& source, Position at, const std::string& path) {
+  json::value convert_scalar(const toml::node& source, Position at, const KeyPath& path) {
     if (const auto* text = source.as_string()) return json::value(text->get());
     if (const auto* number = source.as_integer()) return json::value(number->get());
     if (const auto* truth = source.as_boolean()) return json::value(truth->get());
@@ -124,7 +124,8 @@ ParsedNode toml_to_node(std::string_view text, const std::string& file, const Li
   parsed.problems = std::move(recovered.problems);
   parsed.partial = !parsed.problems.empty();
   if (recovered.table)
-    parsed.root = Converter(file, limits, parsed.problems).convert(*recovered.table, {1, 1}, "");
+    parsed.root =
+        Converter(file, limits, parsed.problems).convert(*recovered.table, {1, 1}, KeyPath());
   return parsed;
 }
 

@@ -46,8 +46,8 @@ struct Combination {
 // A value; const functions are thread-safe.
 class ConfigurationSet {
  public:
-  // Parses all files; among them `facts.toml`, if there. A file with errors has no document, the
-  // others do. `known` given: used instead of `facts.toml`.
+  // Parses all files, on all cores if they are many; among them `facts.toml`, if there. A file with
+  // errors has no document, the others do. `known` given: used instead of `facts.toml`.
   static ConfigurationSet from_files(std::span<const SourceFile> files, const Limits& limits = {},
                                      std::optional<KnownFacts> known = {});
 
@@ -90,7 +90,7 @@ Result<ConfigurationSet> load_folder(const std::filesystem::path& folder,
                                      const Limits& limits = {});
 
 // Everything that can be said about the set: its problems(), pool settings (pool_settings.hpp), the
-// limit on combinations, and lint (lint.hpp). Sorted.
+// limit on combinations, and lint (lint.hpp). Sorted. Uses all cores if the documents are many.
 Problems check(const ConfigurationSet& set);
 
 }  // namespace muster::rules
