@@ -1,10 +1,13 @@
 #include "host/daemon.hpp"
 
 #include <algorithm>
+#include <future>
+#include <thread>
 
 #include "host/base/atomic_file.hpp"
 #include "host/config/changes.hpp"
 #include "host/http/admin_token.hpp"
+#include "host/plugins_of_host.hpp"
 #include "host/routes.hpp"
 
 namespace muster {
@@ -33,17 +36,6 @@ std::string url_of(config::ListenAddress listen, std::uint16_t port) {
   if (listen.address == "::") listen.address = "::1";
   listen.port = port;
   return "http://" + to_string(listen);
-}
-
-json::object configured_plugins(const config::HostConfiguration& configuration) {
-  const auto ids = [](const std::vector<config::PluginInstance>& instances) {
-    json::array items;
-    for (const auto& instance : instances)
-      items.push_back(json::object{{"id", instance.id}, {"plugin", instance.plugin}});
-    return items;
-  };
-  return {{"providers", ids(configuration.providers)},
-          {"strategies", ids(configuration.strategies)}};
 }
 
 }  // namespace
@@ -79,6 +71,7 @@ std::optional<ExitCode> Daemon::start() {
   });
   if (const auto failed = open_data_directory()) return failed;
   if (const auto failed = load_tokens(*configuration_)) return failed;
+  if (const auto failed = load_plugins()) return failed;
   return listen();
 }
 
@@ -111,11 +104,35 @@ std::optional<ExitCode> Daemon::load_tokens(const config::HostConfiguration& con
   return std::nullopt;
 }
 
+std::optional<ExitCode> Daemon::load_plugins() {
+  std::error_code ignored;  // a folder that cannot be made is empty, and the catalog says so
+  for (const fs::path& folder : configuration_->plugin_folders)
+    if (folder.parent_path() == configuration_->data_directory)
+      fs::create_directory(folder, ignored);
+  auto crumbs = plugin_loader::Breadcrumbs::open(data_directory_->path() / "breadcrumbs");
+  if (!crumbs) {
+    log_.error(crumbs.error().message);
+    return ExitCode::failed;
+  }
+  plugin_loader::Breadcrumbs::mark_on_crash();
+  auto catalog = plugin_loader::PluginCatalog::open(
+      {.folders = {}, .store = data_directory_->path() / "plugins", .cell_program = cell_program()},
+      std::make_shared<SystemClock>(), log_, std::move(*crumbs));
+  if (!catalog) {
+    log_.error(catalog.error().message);
+    return ExitCode::failed;
+  }
+  plugins_ = std::move(*catalog);
+  plugins_->configure(plugin_folders(*configuration_, defaults_), instance_specs(*configuration_));
+  plugins_->start_watching();
+  return std::nullopt;
+}
+
 std::optional<ExitCode> Daemon::listen() {
   router_ = std::make_unique<http::Router>(
       log_, [this](const http::Request& request) { return authenticator_.turn_away(request); });
-  add_routes(*router_, {status_, clock_,
-                        [this] { return configured_plugins(*status_.get()->configuration); }});
+  workers_ = std::make_unique<http::WorkerThreads>(2, 64, log_);
+  add_routes(*router_, {status_, clock_, *plugins_, *workers_});
   auto server = http::Server::listen(server_settings(*configuration_), *router_, clock_, log_);
   if (!server) {
     log_.error(server.error().message);
@@ -219,10 +236,14 @@ void Daemon::take_over(const config::Report& report) {
     return;
   }
   apply_log_settings(next->log);
+  std::vector<std::string> problems;
+  for (const Error& error :
+       plugins_->configure(plugin_folders(*next, defaults_), instance_specs(*next)))
+    problems.push_back(error.message);
   status_.change([&](HostStatus& status) {
     status.configuration = next;
     status.configuration_loaded = clock_.now();
-    status.configuration_problems.clear();
+    status.configuration_problems = problems;
     status.restart_needed = waiting;
   });
   log_.info("the configuration was read again", {{"changed", changed}});
@@ -234,6 +255,19 @@ void Daemon::take_over(const config::Report& report) {
 std::chrono::milliseconds Daemon::left_until(SteadyTime until) const {
   return std::max(std::chrono::milliseconds(0),
                   std::chrono::ceil<std::chrono::milliseconds>(until - clock_.steady()));
+}
+
+// A plugin that does not end holds up nobody: the process ends without it, and its cells end with
+// the process.
+bool Daemon::end_plugins_by(SteadyTime until) {
+  workers_.reset();
+  auto ended = std::make_shared<std::promise<void>>();
+  auto end = ended->get_future();
+  std::thread([plugins = std::shared_ptr(std::move(plugins_)), ended]() mutable {
+    plugins.reset();
+    ended->set_value();
+  }).detach();
+  return end.wait_for(left_until(until)) == std::future_status::ready;
 }
 
 ExitCode Daemon::drain() {
@@ -251,7 +285,7 @@ ExitCode Daemon::drain() {
   server_->stop();
   std::error_code ignored;
   fs::remove(data_directory_->path() / "address", ignored);
-  if (event == Signals::Event::woken) {
+  if (event == Signals::Event::woken && end_plugins_by(until)) {
     log_.info("stopped");
     return ExitCode::ok;
   }

@@ -17,6 +17,8 @@
 #include "host/http/authenticator.hpp"
 #include "host/http/router.hpp"
 #include "host/http/server.hpp"
+#include "host/http/worker_threads.hpp"
+#include "host/plugin_loader/plugin_catalog.hpp"
 
 namespace muster {
 
@@ -34,6 +36,7 @@ class Daemon {
   std::optional<ExitCode> start();  // an exit code if that is not possible; it was logged
   std::optional<ExitCode> open_data_directory();
   std::optional<ExitCode> load_tokens(const config::HostConfiguration& configuration);
+  std::optional<ExitCode> load_plugins();
   std::optional<ExitCode> listen();
   void serve();
   void reload();
@@ -41,6 +44,7 @@ class Daemon {
   void refuse(const config::Report& report);
   void take_over(const config::Report& report);
   ExitCode drain();
+  bool end_plugins_by(SteadyTime until);
   Signals::Event wait(SteadyTime until = SteadyTime::max());
   std::chrono::milliseconds left_until(SteadyTime until) const;
   void apply_log_settings(const config::LogSettings& settings);
@@ -55,6 +59,8 @@ class Daemon {
   PublishedStatus status_;
   std::optional<DataDirectory> data_directory_;
   http::Authenticator authenticator_;
+  std::unique_ptr<plugin_loader::PluginCatalog> plugins_;
+  std::unique_ptr<http::WorkerThreads> workers_;  // for handlers that wait for plugins
   std::unique_ptr<http::Router> router_;
   std::unique_ptr<http::Server> server_;  // last: its threads use all of the above
 };

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "host/command_line.hpp"
 #include "host/config/default_configuration.hpp"
@@ -58,7 +59,9 @@ int main(int argc, char** argv) {
   try {
     muster::CommandLine command_line;
     if (const auto code = muster::parse_command_line(argc, argv, command_line)) return *code;
-    return static_cast<int>(run(command_line));
+    const auto code = static_cast<int>(run(command_line));
+    std::fflush(nullptr);
+    ::_exit(code);  // without the exit handlers of plugins, and of threads that hang in them
   } catch (const std::exception& error) {
     std::fprintf(stderr, "musterd: %s\n", error.what());
     return static_cast<int>(muster::ExitCode::failed);

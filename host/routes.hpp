@@ -2,11 +2,10 @@
 // own words; they decide nothing.
 #pragma once
 
-#include <functional>
-
 #include "host/base/clock.hpp"
 #include "host/host_status.hpp"
 #include "host/http/router.hpp"
+#include "host/plugin_loader/plugin_catalog.hpp"
 
 namespace muster {
 
@@ -14,7 +13,8 @@ namespace muster {
 struct Asked {
   const PublishedStatus& status;
   const Clock& clock;
-  std::function<json::object()> plugin_summary;
+  plugin_loader::PluginCatalog& plugins;
+  http::WorkerThreads& workers;  // for what waits
 };
 
 void add_routes(http::Router& router, const Asked& asked);

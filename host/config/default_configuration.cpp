@@ -29,9 +29,7 @@ std::string process_environment(const char* name) {
 
 fs::path shipped_plugin_folder(const fs::path& executable) {
   const fs::path folder = executable.parent_path();
-  const fs::path installed = (folder / "../lib/muster/plugins").lexically_normal();
-  std::error_code ignored;
-  return fs::is_directory(installed, ignored) ? installed : folder / "plugins";
+  return (folder / "../lib/muster/plugins").lexically_normal();
 }
 
 Defaults defaults_for(const fs::path& executable, const Environment& environment) {
@@ -47,7 +45,8 @@ Defaults defaults_for(const fs::path& executable, const Environment& environment
     defaults.data_directory = fs::path(home) / ".local/state/muster";
   else
     defaults.data_directory = "/var/lib/muster";
-  defaults.plugin_folders = {shipped_plugin_folder(executable)};
+  defaults.plugin_folders = {shipped_plugin_folder(executable),
+                             defaults.data_directory / "plugins.d"};
   return defaults;
 }
 

@@ -12,11 +12,12 @@ using Environment = std::function<std::string(const char* name)>;  // empty: not
 std::string process_environment(const char* name);
 
 // dataDirectory: $STATE_DIRECTORY (set by systemd), else $XDG_STATE_HOME/muster, else
-// ~/.local/state/muster, else /var/lib/muster. pluginFolders: the one that belongs to this program.
+// ~/.local/state/muster, else /var/lib/muster. pluginFolders: the one that belongs to this program,
+// and plugins.d in the data directory, into which operators drop their own.
 Defaults defaults_for(const std::filesystem::path& executable, const Environment& environment);
 
-// The folder with the plugins that are shipped with a program: ../lib/muster/plugins beside an
-// installed one, `plugins` beside one in a build tree.
+// The folder with the plugins that are shipped with a program: ../lib/muster/plugins, beside an
+// installed one and in a build tree.
 std::filesystem::path shipped_plugin_folder(const std::filesystem::path& executable);
 
 // default.toml with the defaults filled in: a complete, commented file to start from.

@@ -4,10 +4,6 @@
 
 namespace muster::config {
 
-std::string_view to_string(Isolation isolation) {
-  return isolation == Isolation::process ? "process" : "in_process";
-}
-
 std::string HostConfiguration::place_of(std::string_view pointer) const {
   const std::string name = file.empty() ? "(built-in configuration)" : file.string();
   if (!document) return name;

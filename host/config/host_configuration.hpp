@@ -13,6 +13,7 @@
 
 #include <muster/json.hpp>
 
+#include "host/base/isolation.hpp"
 #include "host/base/log.hpp"
 #include "host/base/secret.hpp"
 #include "host/config/units.hpp"
@@ -20,9 +21,6 @@
 namespace muster::config {
 
 struct TomlDocument;
-
-enum class Isolation { in_process, process };
-std::string_view to_string(Isolation isolation);
 
 // What one cell may use. Empty: what the host itself may.
 struct CellLimits {
@@ -40,8 +38,9 @@ struct PluginInstance {
   std::uint32_t concurrency = 1;       // how many calls may run at once
   std::chrono::milliseconds deadline = std::chrono::seconds(30);  // of one call
   CellLimits limits;
-  std::optional<std::string> user;  // that its cells run as
-  json::object config;              // handed to the plugin as it is
+  std::optional<std::string> user;       // that its cells run as
+  std::vector<std::string> environment;  // names of the host's variables that its cells get, too
+  json::object config;                   // handed to the plugin as it is
   friend bool operator==(const PluginInstance&, const PluginInstance&) = default;
 };
 

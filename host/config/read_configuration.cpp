@@ -118,10 +118,13 @@ class Reader {
     instance.id = std::move(id);
     instance.plugin = text(from, "plugin").value_or("");
     if (const auto isolation = text(from, "isolation"))
-      instance.isolation = *isolation == "process" ? Isolation::process : Isolation::in_process;
+      instance.isolation = isolation_from(*isolation);
     read(from, "concurrency", instance.concurrency);
     read(from, "deadline", instance.deadline);
     instance.user = text(from, "user");
+    if (const auto* names = from.if_contains("environment"); names && names->is_array())
+      for (const json::value& name : names->get_array())
+        if (name.is_string()) instance.environment.emplace_back(name.get_string());
     const json::object limits = table(from, "limits");
     if (const auto memory = text(limits, "memory")) instance.limits.memory = parse_size(*memory);
     if (const auto time = text(limits, "cpuTime")) instance.limits.cpu_time = parse_duration(*time);

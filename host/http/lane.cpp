@@ -11,7 +11,7 @@ namespace muster::http {
 using namespace std::chrono_literals;
 
 void Shared::tell_if_drained() {
-  if (draining && open == 0 && !told_drained.exchange(true)) on_drained();
+  if (draining && !accepting && open == 0 && !told_drained.exchange(true)) on_drained();
 }
 
 Lane::Lane(std::size_t number, std::shared_ptr<Shared> all)
@@ -35,6 +35,10 @@ void Lane::join() {
 }
 
 void Lane::adopt(std::unique_ptr<Transport> transport) {
+  if (!work_.owns_work()) {  // stopped while it was on its way here
+    --shared->open;
+    return;
+  }
   const auto connection = std::make_shared<Connection>(shared_from_this(), std::move(transport));
   connections_.insert(connection);
   connection->start();

@@ -27,7 +27,7 @@ struct Shared {
   Log log;
   std::string id_prefix;  // of request ids; differs from start to start
   std::atomic<std::size_t> open = 0;
-  std::atomic<bool> draining = false;
+  std::atomic<bool> accepting = true, draining = false;
   std::function<void()> on_drained;  // set before `draining`
   std::atomic<bool> told_drained = false;
 
@@ -44,7 +44,8 @@ class Lane : public std::enable_shared_from_this<Lane> {
   // THREADS: from here on, the lane's own only (post to `io`).
   void adopt(std::unique_ptr<Transport> transport);
   void drain();
-  void stop();  // closes all; the thread ends when the last handler has run
+  void
+  stop();  // closes all; the thread ends when the last handler has run. Nothing is adopted then
   void forget(const std::shared_ptr<Connection>& connection);
 
   const std::string& date();  // the value of the Date header

@@ -89,6 +89,7 @@ struct Server::Impl {
     error_code ignored;
     acceptor->close(ignored);
     pause->cancel();
+    shared->accepting = false;
   }
 };
 
@@ -102,7 +103,7 @@ Result<std::unique_ptr<Server>> Server::listen(const ServerSettings& settings, c
                                                const Clock& clock, Log log) {
   auto impl = std::make_unique<Impl>();
   impl->shared = std::shared_ptr<Shared>(
-      new Shared{settings, router, clock, std::move(log), random_prefix(), {}, {}, {}, {}});
+      new Shared{settings, router, clock, std::move(log), random_prefix(), {}, {true}, {}, {}, {}});
   for (std::uint32_t i = 0; i < std::max(1u, settings.threads); ++i)
     impl->lanes.push_back(std::make_shared<Lane>(i, impl->shared));
   error_code error;

@@ -61,6 +61,8 @@ Result<KeptCopy> keep_copy(const fs::path& folder, const fs::path& store) {
   std::error_code code;
   const fs::path home = fs::absolute(store) / found;
   fs::create_directories(home, code);
+  for (const fs::path& made : {fs::absolute(store), home})  // cells of other users read from here
+    if (!code) fs::permissions(made, fs::perms(0755), code);
   if (code) return Error::internal(home.string() + " cannot be made: " + code.message());
   const fs::path library = home / manifest->file;
   const auto kept =

@@ -103,16 +103,6 @@ class ManifestReader {
 
 }  // namespace
 
-std::string_view to_string(Isolation isolation) {
-  return isolation == Isolation::in_process ? "in_process" : "process";
-}
-
-std::optional<Isolation> isolation_from(std::string_view word) {
-  if (word == "in_process") return Isolation::in_process;
-  if (word == "process") return Isolation::process;
-  return std::nullopt;
-}
-
 Result<Manifest> read_manifest(const std::filesystem::path& file) {
   const auto text = read_file(file, max_manifest_size);
   if (!text) return text.error();

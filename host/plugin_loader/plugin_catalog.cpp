@@ -8,6 +8,48 @@ namespace {
 
 constexpr std::size_t max_versions = 8;
 
+// "ec2" with a concurrency of 3 becomes ec2, ec2#2 and ec2#3.
+std::vector<InstanceSpec> lanes_of(std::vector<InstanceSpec> instances) {
+  std::vector<InstanceSpec> lanes;
+  for (InstanceSpec& spec : instances) {
+    const std::int64_t count = std::max<std::int64_t>(std::exchange(spec.concurrency, 1), 1);
+    for (std::int64_t lane = 1; lane <= count; ++lane) {
+      lanes.push_back(spec);
+      if (lane > 1) lanes.back().instance_id += "#" + std::to_string(lane);
+    }
+  }
+  return lanes;
+}
+
+std::string_view instance_of_lane(std::string_view lane) {
+  return lane.substr(0, lane.find('#'));
+}
+
+// Gives each call to the lane with the fewest calls under way.
+class Lanes final : public Channel {
+ public:
+  explicit Lanes(std::vector<std::shared_ptr<PluginInstance>> lanes)
+      : lanes_(std::move(lanes)), busy_(lanes_.size()) {}
+
+  Result<std::string> call(std::string_view method, std::string_view request,
+                           const Context& context) override {
+    const auto least = std::min_element(busy_.begin(), busy_.end(),
+                                        [](const auto& a, const auto& b) { return a < b; });
+    const auto lane = static_cast<std::size_t>(least - busy_.begin());
+    ++*least;
+    auto result = lanes_[lane]->call(method, request, context);
+    --*least;
+    return result;
+  }
+  void answer_was_wrong(std::string_view method, const std::string& why) noexcept override {
+    lanes_.front()->answer_was_wrong(method, why);
+  }
+
+ private:
+  const std::vector<std::shared_ptr<PluginInstance>> lanes_;
+  std::vector<std::atomic<int>> busy_;
+};
+
 std::filesystem::path active_file(const LoaderSettings& settings) {
   return settings.store / "active.json";
 }
@@ -39,7 +81,7 @@ PluginCatalog::PluginCatalog(LoaderSettings settings, std::shared_ptr<const Cloc
       clock_(std::move(clock)),
       log_(std::move(log)),
       crumbs_(std::move(crumbs)),
-      spawner_(settings_.cell_program),
+      spawner_(std::make_shared<CellSpawner>(settings_.cell_program)),
       active_(std::move(active)),
       watch_(std::move(watch)) {}
 
@@ -47,13 +89,17 @@ PluginCatalog::~PluginCatalog() {
   leaving_ = true;
   watch_.wake();
   if (watcher_.joinable()) watcher_.join();
+  for (const auto& [id, plugin] : plugins_)
+    for (const auto& [name, serving] : plugin->instances) serving.instance->stop();
 }
 
-std::vector<Error> PluginCatalog::configure(std::vector<InstanceSpec> instances) {
+std::vector<Error> PluginCatalog::configure(std::vector<PluginFolder> folders,
+                                            std::vector<InstanceSpec> instances) {
   const std::lock_guard deploying(deploying_);
   {
     const std::lock_guard lock(state_);
-    instances_ = std::move(instances);
+    settings_.folders = std::move(folders);
+    instances_ = lanes_of(std::move(instances));
   }
   std::vector<Error> errors;
   for (const auto& [id, plugin] : plugins_) {
@@ -195,6 +241,11 @@ PluginRecord& PluginCatalog::record_of(const std::string& plugin_id) {
   return *plugin;
 }
 
+std::vector<PluginFolder> PluginCatalog::folders() const {
+  const std::lock_guard lock(state_);
+  return settings_.folders;
+}
+
 void PluginCatalog::start_watching() {
   watcher_ = std::thread([this] { watch_folders(); });
 }
@@ -204,20 +255,23 @@ void PluginCatalog::watch_folders() {
     // Watch first, then look: what appears in between is seen by one of the two.
     std::vector<std::filesystem::path> watched;
     do {
-      watched = scan(settings_.folders).to_watch;
+      watched = scan(folders()).to_watch;
       watch_.watch(watched);
       rescan();
-    } while (!leaving_ && scan(settings_.folders).to_watch != watched);
+    } while (!leaving_ && scan(folders()).to_watch != watched);
     if (!leaving_) watch_.wait(settings_.rescan_every);
   }
 }
 
 std::shared_ptr<Channel> PluginCatalog::channel(const std::string& instance_id) const {
   const std::lock_guard lock(state_);
+  std::vector<std::shared_ptr<PluginInstance>> lanes;
   for (const auto& [id, plugin] : plugins_)
-    if (const auto found = plugin->instances.find(instance_id); found != plugin->instances.end())
-      return found->second.instance;
-  return nullptr;
+    for (const auto& [lane, serving] : plugin->instances)
+      if (instance_of_lane(lane) == instance_id) lanes.push_back(serving.instance);
+  if (lanes.empty()) return nullptr;
+  if (lanes.size() == 1) return lanes.front();
+  return std::make_shared<Lanes>(std::move(lanes));
 }
 
 PluginList PluginCatalog::list() const {

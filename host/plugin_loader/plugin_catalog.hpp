@@ -46,7 +46,8 @@ class PluginCatalog {
   // starts when it is dropped in. A plugin that no instance uses is kept ready by one of its own,
   // made from the example configuration of its description. Errors, one for each instance that
   // could not be started, are also in the log and in list().
-  std::vector<Error> configure(std::vector<InstanceSpec> instances);
+  std::vector<Error> configure(std::vector<PluginFolder> folders,
+                               std::vector<InstanceSpec> instances);
 
   // Watches the plugin folders from now on, on a thread of its own.
   void start_watching();
@@ -60,8 +61,8 @@ class PluginCatalog {
 
   PluginList list() const;
 
-  // The way to call an instance; null if there is none of that id (yet). Stays valid across swaps
-  // and restarts.
+  // The way to call an instance, over all its lanes; null if there is none of that id (yet). Stays
+  // valid across swaps and restarts, and fails once the catalog is gone.
   std::shared_ptr<Channel> channel(const std::string& instance_id) const;
 
  private:
@@ -73,6 +74,7 @@ class PluginCatalog {
   void take_up(const Dropped& dropped, std::set<std::string>& taken);
   void fall_back(PluginRecord& plugin);
   void watch_folders();
+  std::vector<PluginFolder> folders() const;
   PluginRecord& record_of(const std::string& plugin_id);
 
   // Deploying; in plugin_deployment.cpp.
@@ -88,12 +90,12 @@ class PluginCatalog {
              std::shared_ptr<Backend> backend);
   void set_state(PluginVersion& version, PluginState state, std::string reason = {});
 
-  const LoaderSettings settings_;
+  LoaderSettings settings_;  // the folders change with the configuration
   const std::shared_ptr<const Clock> clock_;
   const Log log_;
   const std::shared_ptr<Breadcrumbs> crumbs_;
-  mutable CellSpawner spawner_;
-  Retirement retirement_;
+  const std::shared_ptr<CellSpawner> spawner_;
+  const std::shared_ptr<Retirement> retirement_ = std::make_shared<Retirement>();
 
   // One scan, deployment, configuration or rollback at a time. Only the holder changes what state_
   // guards, so it reads that without a lock; everybody else reads it under state_, which is never

@@ -104,7 +104,7 @@ Result<StartReply> PluginCatalog::check(const PluginVersion& version,
   request.only_check = true;
   const HostServices silent{[clock = clock_] { return clock->now(); },
                             [](LogLevel, std::string_view) {}};
-  auto opened = open_cell(spawner_, request, silent, settings_.start_budget);
+  auto opened = open_cell(*spawner_, request, silent, settings_.start_budget);
   if (!opened) return opened.error();
   return std::move(opened->start);
 }
@@ -123,17 +123,18 @@ Recipe PluginCatalog::recipe_for(const InstanceSpec& spec, const PluginVersion& 
       [clock = clock_] { return clock->now(); },
       [log](LogLevel level, std::string_view line) { log.write(level, line); }};
   const StartRequest request = start_request(version, {spec.config}, spec.limits);
-  const auto make = [this, services, request, label = version.label(), budget = spec.start_budget](
-                        Isolation isolation) -> Result<std::shared_ptr<Backend>> {
+  const auto make =
+      [spawner = spawner_, crumbs = crumbs_, services, request, label = version.label(),
+       budget = spec.start_budget](Isolation isolation) -> Result<std::shared_ptr<Backend>> {
     if (isolation == Isolation::process) {
-      auto opened = open_cell(spawner_, request, services, budget);
+      auto opened = open_cell(*spawner, request, services, budget);
       if (!opened) return opened.error();
       return std::move(opened->backend);
     }
     auto library = Library::open(request.library);
     if (!library) return library.error();
     return open_in_process(std::move(*library), json::write(request.configs.front()), services,
-                           budget, crumbs_, label);
+                           budget, crumbs, label);
   };
   return {version.kept.manifest.version, version.kept.manifest.sha256, isolation_for(spec, version),
           make};
@@ -163,7 +164,7 @@ void PluginCatalog::serve(PluginRecord& plugin, const InstanceSpec& spec, const 
   std::shared_ptr<PluginInstance> instance;
   if (found != plugin.instances.end()) instance = found->second.instance;
   if (!instance)
-    instance = std::make_shared<PluginInstance>(spec.instance_id, plugin.plugin_id,
+    instance = std::make_shared<PluginInstance>(spec.instance_id, plugin.plugin_id, spec.deadline,
                                                 settings_.supervision, clock_, log_, retirement_);
   const auto replaced = instance->serve(recipe_for(spec, *plugin.active), std::move(backend));
   const std::lock_guard lock(state_);

@@ -11,6 +11,27 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
+// The caller's surroundings, but with no more time than the instance allows.
+class CappedContext final : public Context {
+ public:
+  CappedContext(const Context& inner, std::chrono::milliseconds cap)
+      : inner_(inner), end_(Steady::now() + cap) {}
+
+  bool cancelled() const noexcept override { return inner_.cancelled(); }
+  std::chrono::milliseconds time_left() const noexcept override {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - Steady::now());
+    return std::max(std::min(left, inner_.time_left()), std::chrono::milliseconds(0));
+  }
+  Time now() const noexcept override { return inner_.now(); }
+  void log(LogLevel level, std::string_view line) const noexcept override {
+    inner_.log(level, line);
+  }
+
+ private:
+  const Context& inner_;
+  const Steady::time_point end_;
+};
+
 bool is_lost(Incident incident) {
   return incident == Incident::stuck || incident == Incident::ended;
 }
@@ -18,19 +39,25 @@ bool is_lost(Incident incident) {
 }  // namespace
 
 PluginInstance::PluginInstance(std::string instance_id, std::string plugin_id,
-                               SupervisionPolicy policy, std::shared_ptr<const Clock> clock,
-                               Log log, Retirement& retirement)
+                               std::chrono::milliseconds deadline, SupervisionPolicy policy,
+                               std::shared_ptr<const Clock> clock, Log log,
+                               std::shared_ptr<Retirement> retirement)
     : instance_id_(std::move(instance_id)),
       plugin_id_(std::move(plugin_id)),
+      deadline_(deadline),
       policy_(policy),
       clock_(std::move(clock)),
       log_(log.with({{"plugin", plugin_id_}, {"instance", instance_id_}})),
-      retirement_(retirement),
+      retirement_(std::move(retirement)),
       supervision_(policy),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       supervisor_([this] { supervise(); }) {}
 
 PluginInstance::~PluginInstance() {
+  stop();
+}
+
+void PluginInstance::stop() {
   {
     const std::lock_guard lock(mutex_);
     leaving_ = true;
@@ -38,7 +65,7 @@ PluginInstance::~PluginInstance() {
   }
   changed_.notify_all();
   wake_supervisor();
-  supervisor_.join();
+  if (supervisor_.joinable()) supervisor_.join();
 }
 
 Result<PluginInstance::Running> PluginInstance::running_by(SteadyTime deadline,
@@ -60,7 +87,8 @@ Result<PluginInstance::Running> PluginInstance::running_by(SteadyTime deadline,
 }
 
 Result<std::string> PluginInstance::call(std::string_view method, std::string_view request,
-                                         const Context& context) {
+                                         const Context& caller) {
+  const CappedContext context(caller, deadline_);
   const auto running = running_by(Steady::now() + context.time_left(), context);
   if (!running) return running.error();
   Outcome outcome = running->backend->call(method, request, context);
@@ -121,7 +149,7 @@ std::weak_ptr<Backend> PluginInstance::serve(Recipe recipe, std::shared_ptr<Back
   std::shared_ptr<Backend> old;
   {
     const std::lock_guard lock(mutex_);
-    old = std::exchange(backend_, retirement_.adopt(std::move(backend)));
+    old = std::exchange(backend_, retirement_->adopt(std::move(backend)));
     recipe_ = std::move(recipe);
     supervision_ = Supervision(policy_);
     restart_at_.reset();
@@ -201,7 +229,7 @@ void PluginInstance::restart() {
     log_.warning("the instance could not be started again", {{"reason", last_failure_}});
     return react(supervision_.after_failed_restart(last_failure_, clock_->steady()));
   }
-  backend_ = retirement_.adopt(std::move(*made));
+  backend_ = retirement_->adopt(std::move(*made));
   log_.info("the instance is back", {{"restarts", supervision_.restarts()}});
   changed_.notify_all();
 }

@@ -29,8 +29,10 @@ struct Recipe {
 
 class PluginInstance final : public Channel {
  public:
-  PluginInstance(std::string instance_id, std::string plugin_id, SupervisionPolicy policy,
-                 std::shared_ptr<const Clock> clock, Log log, Retirement& retirement);
+  // No call takes longer than `deadline`, whatever its caller allows.
+  PluginInstance(std::string instance_id, std::string plugin_id, std::chrono::milliseconds deadline,
+                 SupervisionPolicy policy, std::shared_ptr<const Clock> clock, Log log,
+                 std::shared_ptr<Retirement> retirement);
   ~PluginInstance() override;
 
   // Waits for a restart that is under way, if the deadline allows; so a crash costs the call that
@@ -42,6 +44,9 @@ class PluginInstance final : public Channel {
   // From now on calls go to this backend; those under way end on the old one. Ends a quarantine.
   // Returns the old one, so that its draining can be watched.
   std::weak_ptr<Backend> serve(Recipe recipe, std::shared_ptr<Backend> backend);
+
+  // Every call from now on fails; those under way may end. Idempotent.
+  void stop();
 
   InstanceStatus status() const;
 
@@ -60,10 +65,11 @@ class PluginInstance final : public Channel {
   void wake_supervisor();
 
   const std::string instance_id_, plugin_id_;
+  const std::chrono::milliseconds deadline_;
   const SupervisionPolicy policy_;
   const std::shared_ptr<const Clock> clock_;
   const Log log_;
-  Retirement& retirement_;
+  const std::shared_ptr<Retirement> retirement_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

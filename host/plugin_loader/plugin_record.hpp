@@ -21,7 +21,9 @@ struct InstanceSpec {
   std::optional<Isolation> isolation =
       {};  // else the manifest's, else by where the plugin came from
   CellLimits limits = {};
-  std::chrono::milliseconds start_budget{10'000};
+  std::chrono::milliseconds deadline{30'000};      // of each call, if its caller has no shorter one
+  std::chrono::milliseconds start_budget{10'000};  // of create()
+  std::int64_t concurrency = 1;  // so many lanes, each an instance of the plugin of its own
 
   friend bool operator==(const InstanceSpec&, const InstanceSpec&) = default;
 };

@@ -15,10 +15,10 @@ Retirement::~Retirement() {
 
 std::shared_ptr<Backend> Retirement::adopt(std::shared_ptr<Backend> backend) {
   Backend* const raw = backend.get();
-  return {raw, [this, backend = std::move(backend)](Backend*) mutable {
-            const std::lock_guard lock(mutex_);
-            queue_.push_back(std::move(backend));
-            changed_.notify_all();
+  return {raw, [self = shared_from_this(), backend = std::move(backend)](Backend*) mutable {
+            const std::lock_guard lock(self->mutex_);
+            self->queue_.push_back(std::move(backend));
+            self->changed_.notify_all();
           }};
 }
 

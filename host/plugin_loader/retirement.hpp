@@ -13,7 +13,8 @@
 
 namespace muster::plugin_loader {
 
-class Retirement {
+// Held by shared_ptr, also by every backend that it adopted.
+class Retirement : public std::enable_shared_from_this<Retirement> {
  public:
   Retirement();
   // Ends what is left.
@@ -21,8 +22,7 @@ class Retirement {
   Retirement(const Retirement&) = delete;
   Retirement& operator=(const Retirement&) = delete;
 
-  // The same backend, but whoever lets it go last does not wait for its end. The result must not
-  // outlive this object.
+  // The same backend, but whoever lets it go last does not wait for its end.
   std::shared_ptr<Backend> adopt(std::shared_ptr<Backend> backend);
 
  private:

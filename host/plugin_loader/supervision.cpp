@@ -14,8 +14,8 @@ Reaction quarantine(std::string reason) {
 Reaction Supervision::after_call(Incident incident, Isolation isolation, SteadyTime now) {
   switch (incident) {
     case Incident::none:
-      if (last_was_fine_) bugs_in_a_row_ = 0;
-      last_was_fine_ = true;
+      if (!last_answer_was_wrong_) bugs_in_a_row_ = 0;
+      last_answer_was_wrong_ = false;
       return {};
     case Incident::bug:
       return after_bug();
@@ -35,11 +35,11 @@ Reaction Supervision::after_call(Incident incident, Isolation isolation, SteadyT
 }
 
 Reaction Supervision::after_wrong_answer() {
+  last_answer_was_wrong_ = true;
   return after_bug();
 }
 
 Reaction Supervision::after_bug() {
-  last_was_fine_ = false;
   if (++bugs_in_a_row_ < policy_.max_bugs_in_a_row) return {};
   return quarantine(std::to_string(bugs_in_a_row_) + " internal failures in a row");
 }

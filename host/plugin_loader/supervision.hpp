@@ -44,7 +44,7 @@ class Supervision {
 
   SupervisionPolicy policy_;
   int bugs_in_a_row_ = 0;
-  bool last_was_fine_ = true;  // and nobody complained about its answer
+  bool last_answer_was_wrong_ = false;  // somebody complained after the call
   int stuck_in_process_ = 0;
   int restarts_ = 0;
   std::deque<SteadyTime> losses_;  // within the window

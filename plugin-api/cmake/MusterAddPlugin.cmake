@@ -1,7 +1,7 @@
 # muster_add_plugin(<name> KIND <provider|strategy> VERSION <x.y.z> SOURCES <...> [LINK <...>] [ISOLATION <word>]
 #                   [OUTPUT_DIRECTORY <folder>])
 #
-# Makes <build>/plugins/<kind>/<name>/ (or the given folder) with <name>.so and its manifest plugin.toml: a folder that can
+# Makes <build>/plugins/<kind>/<name>/ (below MUSTER_PLUGIN_OUTPUT_ROOT if that is set, or the given folder) with <name>.so and its manifest plugin.toml: a folder that can
 # be dropped into a host as it is. All that a plugin must get right is set here once. The target is called <kind>_<name>.
 set(MUSTER_PLUGIN_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR})
 
@@ -16,8 +16,11 @@ function(muster_add_plugin name)
   if(NOT P_SOURCES)
     message(FATAL_ERROR "muster_add_plugin(${name}): SOURCES is missing")
   endif()
+  if(NOT MUSTER_PLUGIN_OUTPUT_ROOT)
+    set(MUSTER_PLUGIN_OUTPUT_ROOT ${CMAKE_BINARY_DIR}/plugins)
+  endif()
   if(NOT P_OUTPUT_DIRECTORY)
-    set(P_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins/${P_KIND}/${name})
+    set(P_OUTPUT_DIRECTORY ${MUSTER_PLUGIN_OUTPUT_ROOT}/${P_KIND}/${name})
   endif()
   set(target ${P_KIND}_${name})
   add_library(${target} MODULE ${P_SOURCES})

@@ -191,10 +191,10 @@ TEST_F(Folder, a_reload_starts_what_is_new_and_leaves_the_rest_alone) {
   const InstanceSpec b{.instance_id = "b", .plugin_id = "provider/good"};
   open({a});
   const auto pid_of_a = status_of("provider/good").instances.front().pid;
-  catalog_->configure({a, b});
+  catalog_->configure(settings_.folders, {a, b});
   EXPECT_EQ(status_of("provider/good").instances.size(), 2U);
   EXPECT_EQ(status_of("provider/good").instances.front().pid, pid_of_a);
-  catalog_->configure({b});
+  catalog_->configure(settings_.folders, {b});
   EXPECT_EQ(catalog_->channel("a"), nullptr);
   EXPECT_EQ(who(catalog_->channel("b")), "\"1.0.0\"");
 }

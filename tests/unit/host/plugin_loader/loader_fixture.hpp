@@ -65,7 +65,7 @@ class LoaderFixture : public ::testing::Test {
                                       Log(log_, LogLevel::debug, LogFormat::text), crumbs_);
     if (!opened) throw std::runtime_error(opened.error().message);
     catalog_ = std::move(*opened);
-    catalog_->configure(std::move(instances));
+    catalog_->configure(settings_.folders, std::move(instances));
     return *catalog_;
   }
 

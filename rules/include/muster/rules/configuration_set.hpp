@@ -1,0 +1,96 @@
+// All worker configurations of a folder (or of a git revision) together: what one file cannot know.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <muster/error.hpp>
+#include <muster/rules/document.hpp>
+#include <muster/rules/evaluate.hpp>
+#include <muster/rules/facts.hpp>
+
+namespace muster::rules {
+
+struct SourceFile {
+  std::string name;  // as shown in messages; its stem is the configuration's id
+  std::string text;
+};
+
+// True for files that load_folder reads: `*.toml` and `*.json` that are not hidden, except
+// `host.toml`, which configures the daemon.
+bool is_configuration_file(std::string_view file_name);
+
+// The name beside the worker configurations that lists providers and placements (facts.hpp).
+inline constexpr std::string_view facts_file_name = "facts.toml";
+
+// Reads the configuration files directly inside the folder, in the order of their names. File names
+// are `folder / name`. Fails if the folder or a file cannot be read, or holds too many.
+Result<std::vector<SourceFile>> read_folder(const std::filesystem::path& folder,
+                                            const Limits& limits = {});
+
+// One launch document to be: a worker type at a placement of a provider.
+struct Combination {
+  std::string worker_type;
+  std::string provider_id;
+  std::size_t placement = 0;  // index into Provider::placements
+  Facts facts;                // workerType, provider and what the placement adds
+};
+
+// A value; const functions are thread-safe.
+class ConfigurationSet {
+ public:
+  // Parses all files, on all cores if they are many; among them `facts.toml`, if there. A file with
+  // errors has no document, the others do. `known` given: used instead of `facts.toml`.
+  static ConfigurationSet from_files(std::span<const SourceFile> files, const Limits& limits = {},
+                                     std::optional<KnownFacts> known = {});
+
+  // By id.
+  const std::map<std::string, std::shared_ptr<const Document>, std::less<>>& documents() const {
+    return documents_;
+  }
+  // Documents that were read but cannot be used beside the others, for problems() says why.
+  const std::vector<std::shared_ptr<const Document>>& rejected() const { return rejected_; }
+
+  const std::optional<KnownFacts>& known() const { return known_; }
+  const Limits& limits() const { return limits_; }
+
+  // Of parsing, of condition names that nobody knows, of worker types or ids that stand twice.
+  const Problems& problems() const { return problems_; }
+
+  const Document* find(std::string_view id) const;
+  const Document* find_by_worker_type(std::string_view worker_type) const;
+
+  // Every launch document of the configuration: worker types × opted-in providers × placements.
+  // A worker type that names no providers gets all known ones. Empty if nothing is known of
+  // providers. Cut at Limits::max_combinations, about which check() complains.
+  std::vector<Combination> combinations(const Document& document) const;
+  std::size_t count_combinations(const Document& document) const;
+
+ private:
+  void add(std::shared_ptr<const Document> document);
+  void report(Problems problems);
+
+  std::map<std::string, std::shared_ptr<const Document>, std::less<>> documents_;
+  std::vector<std::shared_ptr<const Document>> rejected_;
+  std::map<std::string, std::string, std::less<>> worker_types_;  // → id
+  std::optional<KnownFacts> known_;
+  Problems problems_;
+  Limits limits_;
+};
+
+// read_folder and from_files.
+Result<ConfigurationSet> load_folder(const std::filesystem::path& folder,
+                                     const Limits& limits = {});
+
+// Everything that can be said about the set: its problems(), pool settings (pool_settings.hpp), the
+// limit on combinations, and lint (lint.hpp). Sorted. Uses all cores if the documents are many.
+Problems check(const ConfigurationSet& set);
+
+}  // namespace muster::rules

@@ -1,0 +1,49 @@
+#include <muster/rules/configuration_set.hpp>
+#include <muster/rules/lint.hpp>
+#include <muster/rules/pool_settings.hpp>
+
+#include "parallel.hpp"
+
+namespace muster::rules {
+namespace {
+
+void add(Problems& to, Problems&& more) {
+  to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+void check_product(const Document& document, const ConfigurationSet& set, Problems& problems) {
+  const std::size_t count = set.count_combinations(document);
+  if (count <= set.limits().max_combinations) return;
+  problems.push_back({Severity::error, document.at(document.worker_types.front().position),
+                      "workerTypes",
+                      std::to_string(document.worker_types.size()) +
+                          " worker types at the placements of their providers make " +
+                          std::to_string(count) + " launch documents, more than the " +
+                          std::to_string(set.limits().max_combinations) + " allowed",
+                      "split the file, or opt in to fewer providers", "tooManyCombinations"});
+}
+
+void check_document(const Document& document, const ConfigurationSet& set, Problems& problems) {
+  const KnownFacts* known = set.known() ? &*set.known() : nullptr;
+  for (const WorkerType& type : document.worker_types)
+    add(problems, pool_settings(document, type.name, known).problems);
+  check_product(document, set, problems);
+  add(problems, lint(document, set));
+}
+
+}  // namespace
+
+Problems check(const ConfigurationSet& set) {
+  std::vector<const Document*> documents;
+  for (const auto& [id, document] : set.documents()) documents.push_back(document.get());
+  for (const auto& document : set.rejected()) documents.push_back(document.get());
+  std::vector<Problems> found(documents.size());
+  for_each_index(documents.size(),
+                 [&](std::size_t i) { check_document(*documents[i], set, found[i]); });
+  Problems problems = set.problems();
+  for (Problems& each : found) add(problems, std::move(each));
+  sort_problems(problems);
+  return problems;
+}
+
+}  // namespace muster::rules

@@ -1,0 +1,130 @@
+#include <algorithm>
+#include <fstream>
+
+#include <muster/rules/configuration_set.hpp>
+
+#include "parallel.hpp"
+
+namespace muster::rules {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string base_name(std::string_view file) {
+  return fs::path(file).filename().string();
+}
+
+// Reads at most one byte more than allowed, which is enough to know that a file is too large.
+Result<std::string> read_file(const fs::path& path, std::size_t max_bytes) {
+  std::error_code unknown;
+  const std::uintmax_t size = fs::file_size(path, unknown);
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return Error::not_found("cannot read " + path.string());
+  std::string text(unknown ? max_bytes + 1 : std::min<std::uintmax_t>(size, max_bytes) + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (in.bad()) return Error::internal("cannot read " + path.string());
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  return text;
+}
+
+}  // namespace
+
+bool is_configuration_file(std::string_view file_name) {
+  const std::string name = base_name(file_name);
+  return !name.starts_with('.') && (name.ends_with(".toml") || name.ends_with(".json")) &&
+         name != "host.toml";
+}
+
+Result<std::vector<SourceFile>> read_folder(const fs::path& folder, const Limits& limits) {
+  std::error_code failed;
+  std::vector<fs::path> paths;
+  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end;
+       entry.increment(failed))
+    if (is_configuration_file(entry->path().string()) && !entry->is_directory(failed))
+      paths.push_back(entry->path());
+  if (failed)
+    return Error::not_found("cannot read the folder " + folder.string() + ": " + failed.message());
+  if (paths.size() > limits.max_files)
+    return Error::invalid("the folder " + folder.string() + " holds " +
+                          std::to_string(paths.size()) + " configuration files, more than the " +
+                          std::to_string(limits.max_files) + " allowed");
+  std::sort(paths.begin(), paths.end());
+  std::vector<SourceFile> files;
+  files.reserve(paths.size());
+  for (const fs::path& path : paths) {
+    auto text = read_file(path, limits.max_file_bytes);
+    if (!text) return text.error();
+    files.push_back({path.string(), std::move(*text)});
+  }
+  return files;
+}
+
+ConfigurationSet ConfigurationSet::from_files(std::span<const SourceFile> files,
+                                              const Limits& limits,
+                                              std::optional<KnownFacts> known) {
+  ConfigurationSet set;
+  set.limits_ = limits;
+  set.known_ = std::move(known);
+  for (const SourceFile& file : files) {
+    if (base_name(file.name) != facts_file_name || set.known_) continue;
+    ParsedKnownFacts parsed = parse_known_facts(file.text, file.name, limits);
+    if (!has_errors(parsed.problems)) set.known_ = std::move(parsed.known);
+    set.report(std::move(parsed.problems));
+  }
+  std::vector<Parsed> parsed(files.size());
+  for_each_index(files.size(), [&](std::size_t i) {
+    if (base_name(files[i].name) != facts_file_name)
+      parsed[i] = parse_document(files[i].text, files[i].name, limits);
+  });
+  for (Parsed& each : parsed) {
+    set.report(std::move(each.problems));
+    if (each.document) set.add(std::move(each.document));
+  }
+  sort_problems(set.problems_);
+  return set;
+}
+
+void ConfigurationSet::report(Problems problems) {
+  problems_.insert(problems_.end(), std::make_move_iterator(problems.begin()),
+                   std::make_move_iterator(problems.end()));
+}
+
+// The first of two files that claim the same keeps it.
+void ConfigurationSet::add(std::shared_ptr<const Document> document) {
+  Problems problems = known_ ? check_condition_names(*document, *known_) : Problems{};
+  if (const Document* other = find(document->id))
+    problems.push_back(
+        {Severity::error, document->at({}), "",
+         "the configuration id " + in_quotes(other->id) + " is taken by " + other->file,
+         "rename one of the files", "duplicateConfigurationId"});
+  for (const WorkerType& type : document->worker_types)
+    if (const Document* other = find_by_worker_type(type.name))
+      problems.push_back(
+          {Severity::error, document->at(type.position), "workerTypes",
+           "the worker type " + in_quotes(type.name) + " stands in " + other->file + " too",
+           "worker types are unique over all files: remove it from one", "duplicateWorkerType"});
+  const bool usable = !has_errors(problems);
+  report(std::move(problems));
+  if (!usable) return rejected_.push_back(std::move(document));
+  for (const WorkerType& type : document->worker_types)
+    worker_types_.emplace(type.name, document->id);
+  documents_.emplace(document->id, std::move(document));
+}
+
+const Document* ConfigurationSet::find(std::string_view id) const {
+  const auto found = documents_.find(id);
+  return found == documents_.end() ? nullptr : found->second.get();
+}
+
+const Document* ConfigurationSet::find_by_worker_type(std::string_view worker_type) const {
+  const auto found = worker_types_.find(worker_type);
+  return found == worker_types_.end() ? nullptr : find(found->second);
+}
+
+Result<ConfigurationSet> load_folder(const fs::path& folder, const Limits& limits) {
+  auto files = read_folder(folder, limits);
+  if (!files) return files.error();
+  return ConfigurationSet::from_files(*files, limits);
+}
+
+}  // namespace muster::rules

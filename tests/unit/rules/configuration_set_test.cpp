@@ -1,0 +1,110 @@
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include <muster/rules/configuration_set.hpp>
+#include <muster/rules/pool_settings.hpp>
+
+#include "tests/support/temporary_folder.hpp"
+
+namespace muster::rules {
+namespace {
+
+const std::string pool =
+    "[[rules]]\nruleId = \"pool\"\ndescription = \"d\"\n"
+    "values = { providers = [\"dc\"], maxCapacity = 5, owner = \"o\", description = \"d\" }\n";
+const std::string facts =
+    "[providers.dc]\nplacements = [{ region = \"a\" }, { region = \"b\" }]\n[providers.other]\n";
+
+TEST(ConfigurationSet, a_folder_that_is_not_there_is_an_error) {
+  EXPECT_FALSE(load_folder("/nonexistent/folder"));
+}
+
+TEST(ConfigurationSet, reads_only_configuration_files) {
+  EXPECT_TRUE(is_configuration_file("x/build.toml"));
+  EXPECT_TRUE(is_configuration_file("build.json"));
+  EXPECT_TRUE(is_configuration_file("facts.toml"));
+  for (const char* other :
+       {"x/host.toml", ".build.toml", "build.toml.swp", "README.md", "build.toml~", "toml"})
+    EXPECT_FALSE(is_configuration_file(other)) << other;
+}
+
+TEST(ConfigurationSet, loads_a_folder_with_its_facts) {
+  const muster::testing::TemporaryFolder folder;
+  const auto write = [&](const char* name, const std::string& text) {
+    std::ofstream(folder.path() / name) << text;
+  };
+  write("facts.toml", facts);
+  write("build.toml", "workerTypes = [\"x\", \"y\"]\n" + pool);
+  write("host.toml", "not a worker configuration");
+  write("bad.toml", "workerTypes = 1\n");
+  std::filesystem::create_directory(folder.path() / "folder.toml");
+  const auto set = load_folder(folder.path()).value();
+  ASSERT_EQ(set.documents().size(), 1u);
+  EXPECT_EQ(set.find_by_worker_type("y"), set.find("build"));
+  EXPECT_EQ(set.find("bad"), nullptr);
+  EXPECT_EQ(set.find_by_worker_type("z"), nullptr);
+  EXPECT_TRUE(has_errors(set.problems()));
+  EXPECT_EQ(set.problems().front().position.file, (folder.path() / "bad.toml").string());
+}
+
+TEST(ConfigurationSet, combinations_are_worker_types_times_placements_of_opted_in_providers) {
+  const std::vector<SourceFile> files = {{"facts.toml", facts},
+                                         {"c.toml", "workerTypes = [\"x\", \"y\"]\n" + pool}};
+  const auto set = ConfigurationSet::from_files(files);
+  const auto combinations = set.combinations(*set.find("c"));
+  ASSERT_EQ(combinations.size(), 4u);
+  EXPECT_EQ(set.count_combinations(*set.find("c")), 4u);
+  EXPECT_EQ(combinations[3].facts,
+            (Facts{{"workerType", "y"}, {"provider", "dc"}, {"region", "b"}}));
+}
+
+TEST(ConfigurationSet, a_provider_without_placements_has_one_that_adds_nothing) {
+  const auto known = parse_known_facts(facts, "facts.toml").known;
+  ASSERT_EQ(known.find("other")->placements.size(), 1u);
+  EXPECT_TRUE(known.find("other")->placements[0].empty());
+  EXPECT_EQ(known.fact_names(), (std::vector<std::string>{"provider", "region", "workerType"}));
+}
+
+TEST(ConfigurationSet, the_first_file_keeps_a_worker_type_that_two_claim) {
+  const std::vector<SourceFile> files = {{"a.toml", "workerTypes = [\"x\"]\n" + pool},
+                                         {"b.toml", "workerTypes = [\"x\"]\n" + pool}};
+  const auto set = ConfigurationSet::from_files(files);
+  EXPECT_EQ(set.find_by_worker_type("x")->id, "a");
+  ASSERT_EQ(set.rejected().size(), 1u);
+  EXPECT_EQ(set.rejected()[0]->id, "b");
+}
+
+TEST(PoolSettings, are_evaluated_with_only_the_worker_type_known) {
+  const auto document =
+      parse_toml("workerTypes = [\"x\", \"y\"]\n" + pool +
+                     "[[rules]]\nruleId = \"y\"\nconditions = { workerType = \"y\" }\nvalues = { "
+                     "maxCapacity = 9, scalingRatio = 0.5, minCapacity = 2, emailOnError = true, "
+                     "teams = [\"t\"], strategy = \"cheapest\" }\n"
+                     "[[rules]]\nruleId = \"p\"\nconditions = { provider = \"*\" "
+                     "}\nvalues.maxCapacity = 1\n",
+                 "c.toml")
+          .document;
+  const auto x = pool_settings(*document, "x"), y = pool_settings(*document, "y");
+  EXPECT_TRUE(x.problems.empty() && y.problems.empty());
+  EXPECT_EQ(x.settings.max_capacity, 5);
+  EXPECT_EQ(y.settings.max_capacity, 9);
+  EXPECT_EQ(y.settings.min_capacity, 2);
+  EXPECT_EQ(y.settings.scaling_ratio, 0.5);
+  EXPECT_TRUE(y.settings.email_on_error);
+  EXPECT_EQ(y.settings.strategy, "cheapest");
+  EXPECT_EQ(y.settings.teams, (std::vector<std::string>{"t"}));
+  EXPECT_EQ(y.settings.providers, (std::vector<std::string>{"dc"}));
+}
+
+TEST(NearestName, suggests_what_was_meant_and_nothing_far_away) {
+  const std::vector<std::string> known = {"workerType", "provider", "region", "availabilityZone"};
+  EXPECT_EQ(nearest_name("provder", known), "provider");
+  EXPECT_EQ(nearest_name("availability_zone", known), "availabilityZone");
+  EXPECT_EQ(nearest_name("colour", known), "");
+  EXPECT_EQ(nearest_name("", known), "");
+}
+
+}  // namespace
+}  // namespace muster::rules
