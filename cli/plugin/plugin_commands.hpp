@@ -8,6 +8,7 @@
 #include <muster/error.hpp>
 
 #include "cli/host_client.hpp"
+#include "host/plugin_loader/cell_spawner.hpp"
 #include "host/plugin_loader/kept_copy.hpp"
 
 namespace muster::cli {
