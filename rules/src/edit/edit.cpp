@@ -352,7 +352,7 @@ Failure spoiled(std::string_view before, std::string_view after) {
   const auto& problem = *std::find_if(now.problems.begin(), now.problems.end(),
                                       [](const auto& p) { return p.severity == Severity::error; });
   return Error::config((problem.key.empty() ? "" : "`" + problem.key + "`: ") + problem.reason +
-                        (problem.remedy.empty() ? "" : "; " + problem.remedy));
+                       (problem.remedy.empty() ? "" : "; " + problem.remedy));
 }
 
 }  // namespace

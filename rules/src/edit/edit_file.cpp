@@ -169,6 +169,13 @@ Result<Attempt> attempt(const std::filesystem::path& file, std::span<const Edit>
   return result;
 }
 
+// Messages name the file as the caller did, not as it is called behind links.
+Error as_named(Error error, const std::filesystem::path& real, const std::filesystem::path& file) {
+  if (const auto at = error.message.find(real.string()); at != std::string::npos)
+    error.message.replace(at, real.string().size(), file.string());
+  return error;
+}
+
 }  // namespace
 
 Result<FileEdit> edit_file(const std::filesystem::path& file, std::span<const Edit> edits,
@@ -183,7 +190,7 @@ Result<FileEdit> edit_file(const std::filesystem::path& file, std::span<const Ed
   constexpr int attempts = 20;
   for (int i = 0; i < attempts; ++i) {
     auto result = attempt(real, edits, options, deadline);
-    if (!result) return result.error();
+    if (!result) return as_named(result.error(), real, file);
     if (!result->overtaken) return std::move(result->edit);
   }
   return Error::transient(file.string() + " keeps changing while it is edited; try again later.");

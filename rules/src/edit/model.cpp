@@ -39,9 +39,8 @@ Result<toml::table> parse_model(std::string_view text) {
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
-    return Error::config("The file is not TOML: line " +
-                          std::to_string(error.source().begin.line) + ": " +
-                          std::string(error.description()) + ".");
+    return Error::config("The file is not TOML: line " + std::to_string(error.source().begin.line) +
+                         ": " + std::string(error.description()) + ".");
   }
 }
 

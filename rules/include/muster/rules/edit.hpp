@@ -109,8 +109,8 @@ using Edit = std::variant<SetValue, RemoveValue, AddUnset, RemoveUnset, SetCondi
 
 // Applies the edits in order, all or none. An edit that changes nothing is a success.
 // Fails as `not_found` for a rule or value that is not there (naming the nearest), as `invalid` for
-// an edit that makes no sense, as `config` for a text that is not TOML or would no longer be a right
-// worker configuration, as `unsupported` when the layout allows no safe edit.
+// an edit that makes no sense, as `config` for a text that is not TOML or would no longer be a
+// right worker configuration, as `unsupported` when the layout allows no safe edit.
 Result<std::string> edit_text(std::string_view text, std::span<const Edit> edits);
 
 struct FileEdit {
