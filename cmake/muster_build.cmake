@@ -16,9 +16,41 @@ endif()
 
 find_program(MUSTER_CCACHE ccache)
 if(MUSTER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER ${MUSTER_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${MUSTER_CCACHE})
+  # With these ccache caches what is compiled with a precompiled header, too.
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      ${MUSTER_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
+
+# Most of the time a compiler spends here goes into the same few headers. The builds for tests read them precompiled; the
+# release build does not, so a file that forgets an include is found there.
+option(MUSTER_PRECOMPILED_HEADERS "Precompile what nearly every file includes" OFF)
+function(muster_use_precompiled_headers target group)
+  if(NOT MUSTER_PRECOMPILED_HEADERS)
+    return()
+  endif()
+  if(NOT TARGET muster_${group}_headers)
+    set(headers <algorithm> <chrono> <filesystem> <functional> <map> <memory> <optional> <string> <thread> <vector>
+                <boost/json/value.hpp> <boost/system/result.hpp>)
+    if(group STREQUAL test)
+      list(APPEND headers <gmock/gmock.h> <gtest/gtest.h>)
+    endif()
+    set(source ${PROJECT_BINARY_DIR}/muster_${group}_headers.cpp)
+    file(CONFIGURE OUTPUT ${source} CONTENT "// Only here to have headers precompiled for it.\nint main() {}\n")
+    if(group STREQUAL library)
+      add_library(muster_${group}_headers OBJECT ${source})
+    else()
+      add_executable(muster_${group}_headers EXCLUDE_FROM_ALL ${source})
+    endif()
+    target_link_libraries(muster_${group}_headers PRIVATE muster_build Boost::json)
+    if(group STREQUAL test)
+      target_link_libraries(muster_${group}_headers PRIVATE GTest::gtest GTest::gmock)
+    endif()
+    target_precompile_headers(muster_${group}_headers PRIVATE ${headers})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM muster_${group}_headers)
+endfunction()
 
 # muster_add_library(<target> SOURCES ... [PUBLIC ...] [PRIVATE ...]): a static library of one folder, whose headers are
 # included by their path from the project's root ("host/base/clock.hpp").
@@ -27,4 +59,5 @@ function(muster_add_library name)
   add_library(${name} STATIC ${L_SOURCES})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC ${L_PUBLIC} PRIVATE muster_build ${L_PRIVATE})
+  muster_use_precompiled_headers(${name} library)
 endfunction()

@@ -99,7 +99,7 @@ void Validation::check_required(Frame& frame) {
   for (const std::string& key : frame.node.required) {
     if (frame.done()) return;
     if (!frame.instance.get_object().contains(key))
-      frame.fail("required", "lacks the key " + quoted(key));
+      frame.fail("required", "lacks the key " + in_quotes(key));
   }
 }
 
@@ -112,7 +112,7 @@ void Validation::check_member(Frame& frame, std::size_t index, std::string_view 
     if (!check(*node.property_names, value(key), where, nullptr, frame.sink ? &inner : nullptr))
       frame.fail_at(
           where, "propertyNames",
-          "the key itself is not allowed: " + (inner.empty() ? quoted(key) : inner[0].message));
+          "the key itself is not allowed: " + (inner.empty() ? in_quotes(key) : inner[0].message));
   }
   bool known = false;
   if (const auto found = node.properties.find(key); found != node.properties.end()) {
@@ -135,12 +135,12 @@ void Validation::check_member(Frame& frame, std::size_t index, std::string_view 
 }
 
 void Validation::unknown_key(Frame& frame, const Where& where, std::string_view key) {
-  std::string message = "the key " + quoted(key) + " is not known";
+  std::string message = "the key " + in_quotes(key) + " is not known";
   if (frame.sink) {
     std::vector<std::string_view> known;
     for (const auto& property : frame.node.properties) known.emplace_back(property.first);
     if (const auto near = nearest(key, known)) {
-      message += "; did you mean " + quoted(*near) + "?";
+      message += "; did you mean " + in_quotes(*near) + "?";
     } else if (!known.empty()) {
       std::string list;
       for (const std::string_view one : known)
@@ -158,7 +158,7 @@ void Validation::check_dependents(Frame& frame) {
     for (const std::string& other : needed)
       if (!members.contains(other))
         frame.fail("dependentRequired",
-                   "lacks the key " + quoted(other) + ", which " + quoted(key) + " needs");
+                   "lacks the key " + in_quotes(other) + ", which " + in_quotes(key) + " needs");
   }
   for (const auto& [key, schema] : frame.node.dependent_schemas)
     if (!frame.done() && members.contains(key)) frame.require(in_place(frame, *schema, frame.sink));
@@ -187,7 +187,7 @@ void Validation::check_unevaluated(Frame& frame) {
       if (const std::size_t index = i++; !(*frame.seen)[index]) {
         const std::string_view key(member.key().data(), member.key().size());
         judge(*node.unevaluated_properties, member.value(), Where{&frame.where, key, 0, false},
-              "unevaluatedProperties", "the key " + quoted(key) + " is not known");
+              "unevaluatedProperties", "the key " + in_quotes(key) + " is not known");
         frame.mark(index);
       }
     }

@@ -136,7 +136,7 @@ void Validation::check_value(Frame& frame) {
   std::string message = excerpt(frame.instance) + " is not one of " + known;
   if (frame.instance.is_string())
     if (const auto near = nearest(view(frame.instance.get_string()), words))
-      message += "; did you mean " + quoted(*near) + "?";
+      message += "; did you mean " + in_quotes(*near) + "?";
   frame.fail("enum", message);
 }
 
@@ -169,18 +169,18 @@ void Validation::check_string(Frame& frame) {
   if (node.min_length || node.max_length) {
     const std::size_t length = code_points(text);
     if (node.min_length && length < *node.min_length)
-      frame.fail("minLength", quoted(text) + " has " + plural(length, "character") +
+      frame.fail("minLength", in_quotes(text) + " has " + plural(length, "character") +
                                   ", but at least " + std::to_string(*node.min_length) +
                                   " are needed");
     if (node.max_length && length > *node.max_length)
-      frame.fail("maxLength", quoted(text) + " has " + plural(length, "character") +
+      frame.fail("maxLength", in_quotes(text) + " has " + plural(length, "character") +
                                   ", but at most " + std::to_string(*node.max_length) +
                                   " are allowed");
   }
   if (node.pattern && !node.pattern->matches_part_of(text))
-    frame.fail("pattern", quoted(text) + " does not match the pattern " + node.pattern->text());
+    frame.fail("pattern", in_quotes(text) + " does not match the pattern " + node.pattern->text());
   if (node.format && !node.format->matches(text))
-    frame.fail("format", quoted(text) + " is not " + std::string(node.format->description));
+    frame.fail("format", in_quotes(text) + " is not " + std::string(node.format->description));
 }
 
 void Validation::check_combinations(Frame& frame) {

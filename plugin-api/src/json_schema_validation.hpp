@@ -108,7 +108,7 @@ inline std::string_view view(const json::string& text) {
 }
 
 // A string as it stands in a message.
-inline std::string quoted(std::string_view text) {
+inline std::string in_quotes(std::string_view text) {
   return excerpt(value(text));
 }
 
