@@ -12,7 +12,7 @@
 namespace muster::simulated {
 namespace {
 
-std::string quoted(std::string_view word) {
+std::string in_quotes(std::string_view word) {
   return "\"" + std::string(word) + "\"";
 }
 
@@ -93,8 +93,8 @@ Result<Expansion> Cloud::expand(const ExpandRequest& request, const Context&) {
     if (!type) {
       const auto near = nearest(names[i], known);
       return Error::invalid("simulated.instanceTypes[" + std::to_string(i) +
-                            "]: there is no instance type " + quoted(names[i]) +
-                            (near ? "; did you mean " + quoted(*near) + "?" : ""));
+                            "]: there is no instance type " + in_quotes(names[i]) +
+                            (near ? "; did you mean " + in_quotes(*near) + "?" : ""));
     }
     json::object machine{{"instanceType", type->name}};
     if (section->image) machine["image"] = *section->image;
@@ -117,7 +117,7 @@ Result<Cloud::Site> Cloud::site_of(const LaunchConfig& launch_config) const {
   };
   Site site{fact("region"), fact("availabilityZone"), {}};
   if (!settings_.has_zone(site.region, site.zone))
-    return wrong("there is no zone " + quoted(site.zone) + " in a region " + quoted(site.region));
+    return wrong("there is no zone " + in_quotes(site.zone) + " in a region " + in_quotes(site.region));
   const json::value* section = launch_config.document.if_contains("simulated");
   const json::value* name =
       section && section->is_object() ? section->get_object().if_contains("instanceType") : nullptr;
@@ -125,7 +125,7 @@ Result<Cloud::Site> Cloud::site_of(const LaunchConfig& launch_config) const {
     return wrong("the launch document has no simulated.instanceType");
   site.instance_type = std::string(name->get_string());
   if (!settings_.find_type(site.instance_type))
-    return wrong("there is no instance type " + quoted(site.instance_type));
+    return wrong("there is no instance type " + in_quotes(site.instance_type));
   return site;
 }
 
