@@ -12,5 +12,6 @@ namespace muster::cli {
 // and throws Exit for any code but 0; std::exception means a bug or an unreadable file and is
 // printed as one line.
 void add_rule_commands(CLI::App& app);
+void add_status_command(CLI::App& app);
 
 }  // namespace muster::cli

@@ -34,7 +34,9 @@ std::string holder_of(int lock) {
 }
 
 Result<void> make_private_folder(const fs::path& folder) {
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+  constexpr mode_t mode = 0711;  // whatever the umask
+  const bool made = ::mkdir(folder.c_str(), mode) == 0;
+  if ((!made && errno != EEXIST) || (made && ::chmod(folder.c_str(), mode) != 0))
     return system_error("make the data directory", folder, errno);
   struct stat status {};
   if (::stat(folder.c_str(), &status) != 0) return system_error("read", folder, errno);

@@ -17,10 +17,10 @@ class DataDirectory {
  public:
   static constexpr std::string_view in_use = "dataDirectoryInUse";
 
-  // Makes the folder (mode 0700, not its parents: a mistyped path must not begin an empty fleet
-  // somewhere) and takes the lock. Waits for nothing but a first host that has not yet written its
-  // pid, and that for at most a fifth of a second. Fails with code `in_use` and the other host's
-  // pid.
+  // Makes the folder (mode 0711: cells of other users reach their plugin through it, secrets have
+  // modes of their own, not its parents: a mistyped path must not begin an empty fleet somewhere)
+  // and takes the lock. Waits for nothing but a first host that has not yet written its pid, and
+  // that for at most a fifth of a second. Fails with code `in_use` and the other host's pid.
   static Result<DataDirectory> open(const std::filesystem::path& folder);
 
   const std::filesystem::path& path() const { return path_; }

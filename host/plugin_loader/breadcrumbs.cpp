@@ -18,7 +18,7 @@ enum class SlotState : std::uint32_t { free, running, crashed };
 // One thread that runs plugin code, or one culprit of an earlier life.
 struct Slot {
   std::atomic<SlotState> state;
-  char plugin_id[124];
+  char label[124];
 };
 
 struct Page {
@@ -42,8 +42,8 @@ void on_crash(int signal) {
   ::raise(signal);
 }
 
-std::string_view id_of(const Slot& slot) {
-  return {slot.plugin_id, ::strnlen(slot.plugin_id, sizeof slot.plugin_id)};
+std::string_view label_of(const Slot& slot) {
+  return {slot.label, ::strnlen(slot.label, sizeof slot.label)};
 }
 
 }  // namespace
@@ -69,18 +69,11 @@ Breadcrumbs::~Breadcrumbs() {
   ::munmap(page_, sizeof(Page));
 }
 
-std::vector<std::string> Breadcrumbs::culprits() const {
-  std::vector<std::string> ids;
-  for (const Slot& slot : page_->slots)
-    if (slot.state == SlotState::crashed) ids.emplace_back(id_of(slot));
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-  return ids;
-}
-
-void Breadcrumbs::forgive(std::string_view plugin_id) {
-  for (Slot& slot : page_->slots)
-    if (slot.state == SlotState::crashed && id_of(slot) == plugin_id) slot.state = SlotState::free;
+bool Breadcrumbs::is_culprit(std::string_view label) const {
+  return std::any_of(page_->slots.begin(), page_->slots.end(), [&](const Slot& slot) {
+    return slot.state == SlotState::crashed &&
+           label_of(slot) == label.substr(0, sizeof slot.label - 1);
+  });
 }
 
 void Breadcrumbs::mark_on_crash() {
@@ -92,14 +85,14 @@ void Breadcrumbs::mark_on_crash() {
   }
 }
 
-Breadcrumbs::Running::Running(Breadcrumbs* crumbs, std::string_view plugin_id) : outer_(current) {
+Breadcrumbs::Running::Running(Breadcrumbs* crumbs, std::string_view label) : outer_(current) {
   if (crumbs == nullptr) return;
   for (Slot& slot : crumbs->page_->slots) {
     auto expected = SlotState::free;
     if (!slot.state.compare_exchange_strong(expected, SlotState::running)) continue;
-    const std::size_t size = std::min(plugin_id.size(), sizeof slot.plugin_id - 1);
-    std::memcpy(slot.plugin_id, plugin_id.data(), size);
-    slot.plugin_id[size] = '\0';
+    const std::size_t size = std::min(label.size(), sizeof slot.label - 1);
+    std::memcpy(slot.label, label.data(), size);
+    slot.label[size] = '\0';
     current = slot_ = &slot;
     return;
   }

@@ -8,7 +8,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <muster/error.hpp>
 
@@ -26,10 +25,9 @@ class Breadcrumbs {
   Breadcrumbs(const Breadcrumbs&) = delete;
   Breadcrumbs& operator=(const Breadcrumbs&) = delete;
 
-  // Plugin ids that crashed the host, of this and earlier lives of it.
-  std::vector<std::string> culprits() const;
-  // A new version of it deserves a new judgement.
-  void forgive(std::string_view plugin_id);
+  // What crashed the host in its earlier lives. The label names a version: a new one gets a new
+  // judgement.
+  bool is_culprit(std::string_view label) const;
 
   // Handles SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT: marks the crumb, then dies as it would
   // have. Once per process, by main().
@@ -38,7 +36,7 @@ class Breadcrumbs {
   // While it lives, this thread runs that plugin. Nests.
   class Running {
    public:
-    Running(Breadcrumbs* crumbs, std::string_view plugin_id);
+    Running(Breadcrumbs* crumbs, std::string_view label);
     ~Running();
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;

@@ -2,6 +2,7 @@
 
 #include <muster/bidding_strategy.hpp>
 #include <muster/codec.hpp>
+#include <muster/json_schema.hpp>
 
 namespace muster::plugin_loader {
 namespace {
@@ -30,6 +31,15 @@ Result<json::object> config_schema_of(const json::object& description) {
   return typed->config_schema;
 }
 
+// The description's schemas are the plugin's words, so they are compiled here and not in the host.
+Result<void> check_config(const json::Schema& schema, const json::object& config) {
+  std::string mistakes;
+  for (const json::Violation& violation : schema.validate(json::value(config)))
+    (mistakes += mistakes.empty() ? "" : "; ") += json::to_string(violation);
+  if (mistakes.empty()) return {};
+  return Error::invalid("its configuration is wrong: " + mistakes);
+}
+
 }  // namespace
 
 Result<CellInstance::Started> CellInstance::start(const StartRequest& request,
@@ -51,14 +61,18 @@ Result<CellInstance::Started> CellInstance::start(const StartRequest& request,
                           ? config_schema_of<ProviderDescription>(*description)
                           : config_schema_of<StrategyDescription>(*description);
   if (!schema) return schema.error();
+  const auto compiled = json::Schema::compile(json::value(*schema));
+  if (!compiled) return Error::invalid("its configSchema is wrong: " + compiled.error().message);
 
   Started started{std::unique_ptr<CellInstance>(new CellInstance(*library, services)),
                   {std::move(*description)}};
   started.reply.abi_minor = plugin.abi_minor;
   if (MUSTER_HAS(&plugin, muster_plugin, built_with) && plugin.built_with)
     started.reply.built_with = plugin.built_with;
-  for (const json::object& config : request.configs)
+  for (const json::object& config : request.configs) {
+    if (const auto fits = check_config(*compiled, config); !fits) return fits.error();
     if (const auto created = started.instance->create(config); !created) return created.error();
+  }
   return started;
 }
 

@@ -49,6 +49,7 @@ Result<void> limit_this_process(const CellLimits& limits, pid_t host_pid) {
   if (const auto done = limit(RLIMIT_AS, limits.memory_bytes, "memory"); !done) return done;
 #endif
   if (const auto done = limit(RLIMIT_NOFILE, limits.open_files, "open files"); !done) return done;
+  if (const auto done = limit(RLIMIT_CPU, limits.cpu_seconds, "processor time"); !done) return done;
   if (const auto done = become(limits.user); !done) return done;
   if (const auto done = limit(RLIMIT_NPROC, limits.processes, "processes"); !done) return done;
   // After the change of the user, which would undo both.

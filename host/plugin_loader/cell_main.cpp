@@ -112,8 +112,9 @@ class Worker {
     set_running(&state);
     const Outcome outcome = instance_->call(state);
     set_running(nullptr);
-    const auto status =
-        outcome.result ? MUSTER_OK : static_cast<std::int64_t>(outcome.result.error().error_class);
+    const auto status = outcome.result
+                            ? std::int64_t{MUSTER_OK}
+                            : static_cast<std::int64_t>(outcome.result.error().error_class);
     host_.send({wire::Kind::reply, status, static_cast<std::int64_t>(outcome.incident),
                 outcome.result ? *outcome.result : encode_failure(outcome.result.error())});
   }

@@ -14,18 +14,21 @@ namespace muster::plugin_loader {
 struct CellLimits {
   std::int64_t memory_bytes = std::int64_t{1} << 30;  // address space
   std::int64_t open_files = 1024;
-  std::int64_t processes = 0;  // of the cell's user, all together
-  std::string user = {};       // to run as; needs a host that runs as root
+  std::int64_t cpu_seconds = 0;  // of its life; then it is killed and started again
+  std::int64_t processes = 0;    // of the cell's user, all together
+  std::string user = {};         // to run as; needs a host that runs as root
   std::vector<std::string> environment =
       {};  // names of the host's variables that the cell gets, too
 
   static constexpr auto fields() {
     return std::tuple{optional("memoryBytes", &CellLimits::memory_bytes),
                       optional("openFiles", &CellLimits::open_files),
+                      optional("cpuSeconds", &CellLimits::cpu_seconds),
                       optional("processes", &CellLimits::processes),
                       optional("user", &CellLimits::user),
                       optional("environment", &CellLimits::environment)};
   }
+  friend bool operator==(const CellLimits&, const CellLimits&) = default;
 };
 
 struct StartRequest {

@@ -7,11 +7,14 @@
 #include <fcntl.h>
 #include <future>
 #include <spawn.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "host/plugin_loader/wire.hpp"
+
+extern "C" {  // glibc 2.36 forgot this in the header
+#include <sys/pidfd.h>
+}
 
 namespace muster::plugin_loader {
 namespace {

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "host/plugin_loader/call_state.hpp"
+#include "host/plugin_loader/deadline_context.hpp"
 #include "host/plugin_loader/turn.hpp"
 
 namespace muster::plugin_loader {
@@ -28,16 +29,16 @@ struct Task {
 // Everything that the thread touches, so that an abandoned one can go on touching it.
 struct Worker {
   Worker(std::shared_ptr<const Library> opened, HostServices host,
-         std::shared_ptr<Breadcrumbs> crumbs)
+         std::shared_ptr<Breadcrumbs> crumbs, std::string name)
       : library(std::move(opened)),
         services(std::move(host)),
         breadcrumbs(std::move(crumbs)),
-        plugin_id(std::string(library->plugin().kind) + "/" + library->plugin().name) {}
+        label(std::move(name)) {}
 
   const std::shared_ptr<const Library> library;  // declared first, let go last
   const HostServices services;
   const std::shared_ptr<Breadcrumbs> breadcrumbs;
-  const std::string plugin_id;
+  const std::string label;
   void* instance = nullptr;  // touched by the thread alone
 
   std::mutex mutex;
@@ -48,7 +49,7 @@ struct Worker {
   bool left = false;
 
   Outcome perform(Task& work) {
-    const Breadcrumbs::Running running(breadcrumbs.get(), plugin_id);
+    const Breadcrumbs::Running running(breadcrumbs.get(), label);
     const muster_plugin& plugin = library->plugin();
     return work.state.run([&] {
       return creating ? plugin.create(&work.state.raw(), &instance)
@@ -78,7 +79,7 @@ struct Worker {
 
   void destroy() {
     if (instance == nullptr) return;
-    const Breadcrumbs::Running running(breadcrumbs.get(), plugin_id);
+    const Breadcrumbs::Running running(breadcrumbs.get(), label);
     CallState farewell("destroy", "", Steady::now(), services);
     farewell.run([&] { return library->plugin().destroy(instance), MUSTER_OK; });
   }
@@ -148,32 +149,17 @@ class InProcessChannel final : public Backend {
   std::thread thread_;
 };
 
-// create() is bound by its budget alone.
-class BudgetContext final : public Context {
- public:
-  explicit BudgetContext(std::chrono::milliseconds budget) : end_(Steady::now() + budget) {}
-  bool cancelled() const noexcept override { return false; }
-  std::chrono::milliseconds time_left() const noexcept override {
-    return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(end_ - Steady::now()),
-                    std::chrono::milliseconds(0));
-  }
-  Time now() const noexcept override { return {}; }
-  void log(LogLevel, std::string_view) const noexcept override {}
-
- private:
-  Steady::time_point end_;
-};
-
 }  // namespace
 
 Result<std::shared_ptr<Backend>> open_in_process(std::shared_ptr<const Library> library,
                                                  std::string_view config, HostServices services,
                                                  std::chrono::milliseconds create_budget,
-                                                 std::shared_ptr<Breadcrumbs> breadcrumbs) {
-  auto worker =
-      std::make_shared<Worker>(std::move(library), std::move(services), std::move(breadcrumbs));
+                                                 std::shared_ptr<Breadcrumbs> breadcrumbs,
+                                                 std::string label) {
+  auto worker = std::make_shared<Worker>(std::move(library), std::move(services),
+                                         std::move(breadcrumbs), std::move(label));
   auto channel = std::make_shared<InProcessChannel>(std::move(worker));
-  const Outcome created = channel->call("create", config, BudgetContext(create_budget));
+  const Outcome created = channel->call("create", config, DeadlineContext(create_budget));
   if (!created.result) return created.result.error();
   return std::shared_ptr<Backend>(std::move(channel));
 }

@@ -17,8 +17,6 @@ struct KeptCopy {
   Manifest manifest;
 };
 
-std::string sha256_hex(std::string_view bytes);
-
 // Reads the folder's manifest and library once, checks them, and copies both into the store. What
 // is checked is what is copied: a file that is replaced meanwhile is seen either wholly old or
 // wholly new. Idempotent.

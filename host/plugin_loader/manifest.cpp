@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <fstream>
 #include <sstream>
 
 #include <toml++/toml.h>
+
+#include "host/base/atomic_file.hpp"
 
 namespace muster::plugin_loader {
 namespace {
@@ -102,30 +103,12 @@ class ManifestReader {
 
 }  // namespace
 
-std::string_view to_string(Isolation isolation) {
-  return isolation == Isolation::in_process ? "in_process" : "process";
-}
-
-std::optional<Isolation> isolation_from(std::string_view word) {
-  if (word == "in_process") return Isolation::in_process;
-  if (word == "process") return Isolation::process;
-  return std::nullopt;
-}
-
 Result<Manifest> read_manifest(const std::filesystem::path& file) {
-  std::error_code code;
-  if (!std::filesystem::is_regular_file(file, code))
-    return Error::not_found(file.string() + " is no file");
-  std::ifstream in(file, std::ios::binary);
-  std::string text(max_manifest_size + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (in.bad() || !in.is_open()) return Error::invalid(file.string() + " cannot be read");
-  if (text.size() > max_manifest_size)
-    return Error::invalid(file.string() + " is larger than a manifest can be (64 KiB)");
-  if (!is_plain_text(text)) return Error::invalid(file.string() + " is not plain ASCII text");
+  const auto text = read_file(file, max_manifest_size);
+  if (!text) return text.error();
+  if (!is_plain_text(*text)) return Error::invalid(file.string() + " is not plain ASCII text");
   try {
-    const toml::table table = toml::parse(text, file.string());
+    const toml::table table = toml::parse(*text, file.string());
     return ManifestReader(file, table).read();
   } catch (const toml::parse_error& error) {
     std::ostringstream line;

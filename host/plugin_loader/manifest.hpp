@@ -8,12 +8,9 @@
 
 #include <muster/error.hpp>
 
+#include "host/base/isolation.hpp"
+
 namespace muster::plugin_loader {
-
-enum class Isolation { in_process, process };
-
-std::string_view to_string(Isolation isolation);
-std::optional<Isolation> isolation_from(std::string_view word);
 
 struct Manifest {
   std::string name;     // [a-z0-9][a-z0-9_-]*

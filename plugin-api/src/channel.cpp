@@ -10,10 +10,9 @@ Result<Reply> ask(Channel& channel, const char* method, const Request& request,
   const auto bytes = channel.call(method, encode(request), context);
   if (!bytes) return bytes.error();
   auto reply = decode<Reply>(*bytes);
-  if (!reply)
-    return Error::internal(std::string("the plugin's answer to ") + method +
-                           " is wrong: " + reply.error().message);
-  return reply;
+  if (reply) return reply;
+  channel.answer_was_wrong(method, reply.error().message);
+  return Error::internal(std::string("the plugin's answer to ") + method + " is wrong: " + reply.error().message);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ std::string text_of(const value& text) {
   return std::string(text.get_string());
 }
 
-std::string without_fragment(std::string uri) {
+std::string without_fragment(const std::string& uri) {
   return uri.substr(0, uri.find('#'));
 }
 

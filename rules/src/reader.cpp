@@ -64,7 +64,28 @@ void Reader::add(Problems problems) {
                    std::make_move_iterator(problems.end()));
 }
 
+namespace {
+
+// Parsers quote pieces of the text as they are, line ends included.
+std::string on_one_line(std::string_view text) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n')
+      line += "\\n";
+    else if (byte < 0x20 || byte == 0x7f)
+      ((line += "\\u00") += digits[byte >> 4]) += digits[byte & 15];
+    else
+      line += c;
+  }
+  return line;
+}
+
+}  // namespace
+
 Problems Reader::take_problems() {
+  for (Problem& problem : problems_) problem.reason = on_one_line(problem.reason);
   sort_problems(problems_);
   if (problems_.size() > limits_.max_problems) {
     const std::size_t more = problems_.size() - limits_.max_problems;

@@ -6,7 +6,9 @@
 namespace muster::rules {
 namespace {
 
+// Each further error costs a few parses of the whole text, so large texts show only their first.
 constexpr std::size_t most_syntax_errors = 10;
+constexpr std::size_t large_text = 262'144;
 
 struct Attempt {
   std::optional<toml::table> table;
@@ -122,6 +124,7 @@ RecoveredToml parse_with_recovery(std::string_view text, const std::string& file
                                "not TOML: " + lower_first(current.reason),
                                "mend the syntax at this place",
                                "syntax"});
+    if (text.size() > large_text) return result;
     const std::size_t line = std::min<std::size_t>(std::max(1u, current.at.line), lines.size()) - 1;
     Blanked blanked = blank_statement(lines, line);
     // No progress: what follows would only repeat the same error.

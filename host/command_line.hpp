@@ -1,0 +1,21 @@
+// What musterd was asked for on its command line.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "host/base/log.hpp"
+
+namespace muster {
+
+struct CommandLine {
+  std::optional<std::filesystem::path> config;
+  bool check = false;
+  bool print_default_config = false;
+  std::optional<LogLevel> log_level;  // stronger than the configuration's
+};
+
+// Prints help, version or what is wrong. The number is then the exit code; empty: go on.
+std::optional<int> parse_command_line(int argc, char** argv, CommandLine& command_line);
+
+}  // namespace muster

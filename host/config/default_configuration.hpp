@@ -1,0 +1,26 @@
+// What musterd runs on without --config.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "host/config/read_configuration.hpp"
+
+namespace muster::config {
+
+using Environment = std::function<std::string(const char* name)>;  // empty: not set
+std::string process_environment(const char* name);
+
+// dataDirectory: $STATE_DIRECTORY (set by systemd), else $XDG_STATE_HOME/muster, else
+// ~/.local/state/muster, else /var/lib/muster. pluginFolders: the one that belongs to this program,
+// and plugins.d in the data directory, into which operators drop their own.
+Defaults defaults_for(const std::filesystem::path& executable, const Environment& environment);
+
+// The folder with the plugins that are shipped with a program: ../lib/muster/plugins, beside an
+// installed one and in a build tree.
+std::filesystem::path shipped_plugin_folder(const std::filesystem::path& executable);
+
+// default.toml with the defaults filled in: a complete, commented file to start from.
+std::string default_configuration_text(const Defaults& defaults);
+
+}  // namespace muster::config

@@ -1,0 +1,9 @@
+// Files of this folder that the program carries inside.
+#pragma once
+
+namespace muster::config {
+
+extern const char* const schema_text;   // host_configuration.schema.json
+extern const char* const default_text;  // default.toml
+
+}  // namespace muster::config

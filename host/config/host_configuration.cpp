@@ -1,0 +1,14 @@
+#include "host/config/host_configuration.hpp"
+
+#include "host/config/toml_document.hpp"
+
+namespace muster::config {
+
+std::string HostConfiguration::place_of(std::string_view pointer) const {
+  const std::string name = file.empty() ? "(built-in configuration)" : file.string();
+  if (!document) return name;
+  const Position position = document->value_position(pointer);
+  return name + ":" + std::to_string(position.line) + ":" + std::to_string(position.column);
+}
+
+}  // namespace muster::config

@@ -1,0 +1,94 @@
+// What a host was told to be: the checked configuration, as values. Every field is documented for
+// operators in docs/operating.md under the name it has in TOML.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <muster/json.hpp>
+
+#include "host/base/isolation.hpp"
+#include "host/base/log.hpp"
+#include "host/base/secret.hpp"
+#include "host/config/units.hpp"
+
+namespace muster::config {
+
+struct TomlDocument;
+
+// What one cell may use. Empty: what the host itself may.
+struct CellLimits {
+  std::optional<std::uint64_t> memory;                // bytes of address space
+  std::optional<std::chrono::milliseconds> cpu_time;  // of the cell's life; then it is restarted
+  std::optional<std::uint32_t> open_files;
+  friend bool operator==(const CellLimits&, const CellLimits&) = default;
+};
+
+// One provider or one strategy.
+struct PluginInstance {
+  std::string id;                      // providerId, or the strategy's name
+  std::string plugin;                  // "provider/simulated"
+  std::optional<Isolation> isolation;  // empty: the plugin decides
+  std::uint32_t concurrency = 1;       // how many calls may run at once
+  std::chrono::milliseconds deadline = std::chrono::seconds(30);  // of one call
+  CellLimits limits;
+  std::optional<std::string> user;       // that its cells run as
+  std::vector<std::string> environment;  // names of the host's variables that its cells get, too
+  json::object config;                   // handed to the plugin as it is
+  friend bool operator==(const PluginInstance&, const PluginInstance&) = default;
+};
+
+struct LogSettings {
+  LogLevel level = LogLevel::info;
+  std::optional<LogFormat> format;  // empty: text on a terminal, else JSON
+  friend bool operator==(const LogSettings&, const LogSettings&) = default;
+};
+
+struct HttpSettings {
+  std::uint32_t threads = 2;
+  std::uint32_t max_connections = 4096;
+  std::uint64_t max_header_bytes = 16 * 1024;
+  std::uint64_t max_body_bytes = 10 * 1024 * 1024;
+  std::chrono::milliseconds header_timeout = std::chrono::seconds(10);
+  std::chrono::milliseconds body_timeout = std::chrono::seconds(60);
+  std::chrono::milliseconds write_timeout = std::chrono::seconds(60);
+  std::chrono::milliseconds idle_timeout = std::chrono::seconds(75);
+  bool access_log = true;
+  friend bool operator==(const HttpSettings&, const HttpSettings&) = default;
+};
+
+struct AuthSettings {
+  std::filesystem::path admin_token_file;  // absolute
+  std::map<std::string, Sha256> tokens;    // by name: the digests of further bearer tokens
+  friend bool operator==(const AuthSettings&, const AuthSettings&) = default;
+};
+
+// All paths are absolute.
+struct HostConfiguration {
+  std::filesystem::path file;  // empty: the built-in configuration
+  ListenAddress listen;
+  std::filesystem::path data_directory;
+  bool data_directory_is_default = false;  // nobody typed it: it is made with its parents
+  std::vector<std::filesystem::path> plugin_folders;
+  std::optional<std::filesystem::path> worker_configurations;
+  std::chrono::milliseconds shutdown_deadline = std::chrono::seconds(30);
+  LogSettings log;
+  HttpSettings http;
+  AuthSettings auth;
+  std::vector<PluginInstance> providers;   // sorted by id
+  std::vector<PluginInstance> strategies;  // sorted by id; `classic` if the file names none
+  std::shared_ptr<const TomlDocument> document;
+
+  // "/etc/muster/muster.toml:12:3" of what a JSON pointer names
+  // ("/providers/ec2-us/config/region"), for whoever finds a mistake later, such as a plugin in its
+  // own configuration.
+  std::string place_of(std::string_view pointer) const;
+};
+
+}  // namespace muster::config

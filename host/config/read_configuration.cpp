@@ -1,0 +1,182 @@
+#include "host/config/read_configuration.hpp"
+
+#include "host/base/atomic_file.hpp"
+#include "host/config/cross_check.hpp"
+#include "host/config/schema_check.hpp"
+#include "host/config/toml_document.hpp"
+#include "host/config/toml_text.hpp"
+
+namespace muster::config {
+namespace fs = std::filesystem;
+namespace {
+
+// Reads what has passed the schema: types and patterns are known to be right. What has not was
+// taken out, so even mandatory keys may be missing.
+class Reader {
+ public:
+  Reader(const fs::path& base, const Defaults& defaults) : base_(base), defaults_(defaults) {}
+
+  HostConfiguration read(const json::object& root) const {
+    HostConfiguration host;
+    const auto listen = parse_listen_address(text(root, "listen").value_or("127.0.0.1:8600"));
+    if (listen) host.listen = *listen;  // if not, the cross check says so
+    const auto folder = text(root, "dataDirectory");
+    host.data_directory = folder ? absolute(*folder) : absolute(defaults_.data_directory);
+    if (const auto* folders = root.if_contains("pluginFolders"))
+      for (const json::value& item : folders->get_array())
+        host.plugin_folders.push_back(absolute(fs::path(std::string(item.get_string()))));
+    else
+      for (const fs::path& item : defaults_.plugin_folders)
+        host.plugin_folders.push_back(absolute(item));
+    if (const auto workers = text(root, "workerConfigurations"))
+      host.worker_configurations = absolute(*workers);
+    read(root, "shutdownDeadline", host.shutdown_deadline);
+    read_log(table(root, "log"), host.log);
+    read_http(table(root, "http"), host.http);
+    read_auth(table(root, "auth"), host);
+    host.providers = instances(table(root, "providers"));
+    host.strategies = instances(table(root, "strategies"));
+    if (host.strategies.empty()) host.strategies.push_back(classic());
+    return host;
+  }
+
+ private:
+  static PluginInstance classic() {
+    PluginInstance instance;
+    instance.id = "classic";
+    instance.plugin = "strategy/classic";
+    return instance;
+  }
+
+  static json::object table(const json::object& parent, std::string_view key) {
+    const auto* found = parent.if_contains(key);
+    return found ? found->get_object() : json::object();
+  }
+  static std::optional<std::string> text(const json::object& parent, std::string_view key) {
+    const auto* found = parent.if_contains(key);
+    if (!found) return std::nullopt;
+    return std::string(found->get_string());
+  }
+  static void read(const json::object& from, std::string_view key,
+                   std::chrono::milliseconds& into) {
+    if (const auto found = text(from, key)) into = parse_duration(*found).value_or(into);
+  }
+  static void read_size(const json::object& from, std::string_view key, std::uint64_t& into) {
+    if (const auto found = text(from, key)) into = parse_size(*found).value_or(into);
+  }
+  static void read(const json::object& from, std::string_view key, std::uint32_t& into) {
+    if (const auto* found = from.if_contains(key)) into = found->to_number<std::uint32_t>();
+  }
+
+  fs::path absolute(const fs::path& path) const { return (base_ / path).lexically_normal(); }
+
+  static void read_log(const json::object& from, LogSettings& log) {
+    log.level = log_level_from(text(from, "level").value_or("info")).value_or(LogLevel::info);
+    const std::string format = text(from, "format").value_or("auto");
+    if (format == "text") log.format = LogFormat::text;
+    if (format == "json") log.format = LogFormat::json;
+  }
+
+  static void read_http(const json::object& from, HttpSettings& http) {
+    read(from, "threads", http.threads);
+    read(from, "maxConnections", http.max_connections);
+    read_size(from, "maxHeaderBytes", http.max_header_bytes);
+    read_size(from, "maxBodyBytes", http.max_body_bytes);
+    read(from, "headerTimeout", http.header_timeout);
+    read(from, "bodyTimeout", http.body_timeout);
+    read(from, "writeTimeout", http.write_timeout);
+    read(from, "idleTimeout", http.idle_timeout);
+    if (const auto* found = from.if_contains("accessLog")) http.access_log = found->get_bool();
+  }
+
+  void read_auth(const json::object& from, HostConfiguration& host) const {
+    const auto file = text(from, "adminTokenFile");
+    host.auth.admin_token_file = file ? absolute(*file) : host.data_directory / "admin-token";
+    for (const auto& [name, token] : table(from, "tokens")) {
+      const auto* written = token.get_object().if_contains("sha256");
+      if (!written) continue;
+      const std::string_view hex = written->get_string();
+      Sha256 digest{};
+      for (std::size_t i = 0; i < digest.size(); ++i)
+        digest[i] =
+            static_cast<unsigned char>(std::stoul(std::string(hex.substr(2 * i, 2)), nullptr, 16));
+      host.auth.tokens[std::string(name)] = digest;
+    }
+  }
+
+  static std::vector<PluginInstance> instances(const json::object& from) {
+    std::map<std::string, PluginInstance> sorted;
+    for (const auto& [id, item] : from)
+      sorted[std::string(id)] = instance(std::string(id), item.get_object());
+    std::vector<PluginInstance> all;
+    for (auto& [id, item] : sorted) all.push_back(std::move(item));
+    return all;
+  }
+
+  static PluginInstance instance(std::string id, const json::object& from) {
+    PluginInstance instance;
+    instance.id = std::move(id);
+    instance.plugin = text(from, "plugin").value_or("");
+    if (const auto isolation = text(from, "isolation"))
+      instance.isolation = isolation_from(*isolation);
+    read(from, "concurrency", instance.concurrency);
+    read(from, "deadline", instance.deadline);
+    instance.user = text(from, "user");
+    if (const auto* names = from.if_contains("environment"); names && names->is_array())
+      for (const json::value& name : names->get_array())
+        if (name.is_string()) instance.environment.emplace_back(name.get_string());
+    const json::object limits = table(from, "limits");
+    if (const auto memory = text(limits, "memory")) instance.limits.memory = parse_size(*memory);
+    if (const auto time = text(limits, "cpuTime")) instance.limits.cpu_time = parse_duration(*time);
+    if (const auto* files = limits.if_contains("openFiles"))
+      instance.limits.open_files = files->to_number<std::uint32_t>();
+    instance.config = table(from, "config");
+    return instance;
+  }
+
+  fs::path base_;
+  const Defaults& defaults_;
+};
+
+Report refused(std::string file, Mistake mistake) {
+  return {std::move(file), {std::move(mistake)}, nullptr};
+}
+
+}  // namespace
+
+Report read_configuration_text(std::string_view text, const fs::path& file,
+                               const Defaults& defaults) {
+  Report report{file.empty() ? "(built-in configuration)" : file.string(), {}, nullptr};
+  auto parsed = parse_toml(text);
+  if (const auto* mistake = boost::variant2::get_if<Mistake>(&parsed))
+    return refused(report.file, *mistake);
+  const auto document =
+      std::make_shared<const TomlDocument>(std::move(boost::variant2::get<TomlDocument>(parsed)));
+  SchemaCheck checked = check_against_schema(*document);
+  const fs::path base = file.empty() ? fs::current_path() : fs::absolute(file).parent_path();
+  auto host = std::make_shared<HostConfiguration>(Reader(base, defaults).read(checked.sound.root));
+  host->data_directory_is_default = file.empty() || !document->root.contains("dataDirectory");
+  host->file = file.empty() ? fs::path() : fs::absolute(file).lexically_normal();
+  host->document = document;
+  report.mistakes = std::move(checked.mistakes);
+  for (Mistake& mistake : cross_check(*host, checked.sound))
+    report.mistakes.push_back(std::move(mistake));
+  if (!has_errors(report.mistakes)) report.configuration = std::move(host);
+  sort_mistakes(report.mistakes);
+  return report;
+}
+
+Report read_configuration(const fs::path& file, const Defaults& defaults) {
+  const auto text = read_file(file, max_toml_bytes);
+  if (!text)
+    return refused(file.string(),
+                   {Severity::error,
+                    {},
+                    "",
+                    text.error().message,
+                    "give musterd a file that it can read, or no --config to run on the built-in "
+                    "configuration"});
+  return read_configuration_text(*text, file, defaults);
+}
+
+}  // namespace muster::config

@@ -1,0 +1,298 @@
+#include "host/daemon.hpp"
+
+#include <algorithm>
+#include <future>
+#include <thread>
+
+#include "host/base/atomic_file.hpp"
+#include "host/config/changes.hpp"
+#include "host/http/admin_token.hpp"
+#include "host/plugins_of_host.hpp"
+#include "host/routes.hpp"
+
+namespace muster {
+namespace fs = std::filesystem;
+namespace {
+
+http::ServerSettings server_settings(const config::HostConfiguration& configuration) {
+  const config::HttpSettings& http = configuration.http;
+  http::ServerSettings settings;
+  settings.address = configuration.listen.address;
+  settings.port = configuration.listen.port;
+  settings.threads = http.threads;
+  settings.max_connections = http.max_connections;
+  settings.limits = {http.max_header_bytes, http.max_body_bytes};
+  settings.header_timeout = http.header_timeout;
+  settings.body_timeout = http.body_timeout;
+  settings.write_timeout = http.write_timeout;
+  settings.idle_timeout = http.idle_timeout;
+  settings.access_log = http.access_log;
+  return settings;
+}
+
+// Where clients on this machine find the host: "any address" is reached by loopback.
+std::string url_of(config::ListenAddress listen, std::uint16_t port) {
+  if (listen.address == "0.0.0.0") listen.address = "127.0.0.1";
+  if (listen.address == "::") listen.address = "::1";
+  listen.port = port;
+  return "http://" + to_string(listen);
+}
+
+}  // namespace
+
+Daemon::Daemon(const CommandLine& command_line, config::Defaults defaults,
+               const config::Report& report)
+    : command_line_(command_line),
+      defaults_(std::move(defaults)),
+      configuration_(report.configuration),
+      log_(standard_error_output(), LogLevel::info, format_for_standard_error()) {
+  apply_log_settings(configuration_->log);
+  log_mistakes(report);
+}
+
+Daemon::~Daemon() = default;
+
+void Daemon::apply_log_settings(const config::LogSettings& settings) {
+  log_.set_level(command_line_.log_level.value_or(settings.level));
+  log_.set_format(settings.format.value_or(format_for_standard_error()));
+}
+
+ExitCode Daemon::run() {
+  if (const auto failed = start()) return *failed;
+  serve();
+  return drain();
+}
+
+std::optional<ExitCode> Daemon::start() {
+  status_.change([&](HostStatus& status) {
+    status.started = status.configuration_loaded = clock_.now();
+    status.started_steady = clock_.steady();
+    status.configuration = configuration_;
+  });
+  if (const auto failed = open_data_directory()) return failed;
+  if (const auto failed = load_tokens(*configuration_)) return failed;
+  if (const auto failed = load_plugins()) return failed;
+  return listen();
+}
+
+std::optional<ExitCode> Daemon::open_data_directory() {
+  const fs::path& folder = configuration_->data_directory;
+  std::error_code ignored;  // DataDirectory says what is wrong with it
+  if (configuration_->data_directory_is_default)
+    fs::create_directories(folder.parent_path(), ignored);
+  auto opened = DataDirectory::open(folder);
+  if (!opened) {
+    log_.error(opened.error().message);
+    return opened.error().code == DataDirectory::in_use ? ExitCode::data_directory_in_use
+                                                        : ExitCode::failed;
+  }
+  data_directory_.emplace(std::move(*opened));
+  return std::nullopt;
+}
+
+std::optional<ExitCode> Daemon::load_tokens(const config::HostConfiguration& configuration) {
+  const fs::path& file = configuration.auth.admin_token_file;
+  const auto admin = http::read_or_make_admin_token(file);
+  if (!admin) {
+    log_.error(admin.error().message);
+    return ExitCode::failed;
+  }
+  if (admin->made) log_.info("made an admin token", {{"adminTokenFile", file.string()}});
+  std::vector<http::KnownToken> tokens{{"admin", admin->digest}};
+  for (const auto& [name, digest] : configuration.auth.tokens) tokens.push_back({name, digest});
+  authenticator_.replace_tokens(std::move(tokens));
+  return std::nullopt;
+}
+
+std::optional<ExitCode> Daemon::load_plugins() {
+  std::error_code ignored;  // a folder that cannot be made is empty, and the catalog says so
+  for (const fs::path& folder : configuration_->plugin_folders)
+    if (folder.parent_path() == configuration_->data_directory)
+      fs::create_directory(folder, ignored);
+  auto crumbs = plugin_loader::Breadcrumbs::open(data_directory_->path() / "breadcrumbs");
+  if (!crumbs) {
+    log_.error(crumbs.error().message);
+    return ExitCode::failed;
+  }
+  plugin_loader::Breadcrumbs::mark_on_crash();
+  auto catalog = plugin_loader::PluginCatalog::open(
+      {.folders = {}, .store = data_directory_->path() / "plugins", .cell_program = cell_program()},
+      std::make_shared<SystemClock>(), log_, std::move(*crumbs));
+  if (!catalog) {
+    log_.error(catalog.error().message);
+    return ExitCode::failed;
+  }
+  plugins_ = std::move(*catalog);
+  plugins_->configure(plugin_folders(*configuration_, defaults_), instance_specs(*configuration_));
+  plugins_->start_watching();
+  return std::nullopt;
+}
+
+std::optional<ExitCode> Daemon::listen() {
+  router_ = std::make_unique<http::Router>(
+      log_, [this](const http::Request& request) { return authenticator_.turn_away(request); });
+  workers_ = std::make_unique<http::WorkerThreads>(2, 64, log_);
+  add_routes(*router_, {status_, clock_, *plugins_, *workers_});
+  auto server = http::Server::listen(server_settings(*configuration_), *router_, clock_, log_);
+  if (!server) {
+    log_.error(server.error().message);
+    return ExitCode::cannot_listen;
+  }
+  server_ = std::move(*server);
+  const std::string url = url_of(configuration_->listen, server_->port());
+  const fs::path address_file = data_directory_->path() / "address";
+  if (const auto written = write_file_atomically(address_file, url + "\n"); !written) {
+    log_.error(written.error().message);
+    return ExitCode::failed;
+  }
+  status_.change([&](HostStatus& status) {
+    status.state = HostState::ready;
+    status.url = url;
+    status.data_directory = data_directory_->path();
+  });
+  server_->start();
+  log_.info("musterd serves " + url,
+            {{"version", MUSTER_VERSION},
+             {"pid", ::getpid()},
+             {"configurationFile",
+              configuration_->file.empty() ? "(built-in)" : configuration_->file.string()},
+             {"dataDirectory", data_directory_->path().string()},
+             {"adminTokenFile", configuration_->auth.admin_token_file.string()}});
+  notifier_.ready("serves " + url);
+  return std::nullopt;
+}
+
+// The watchdog's pings go on whatever is waited for, as long as the HTTP threads run.
+Signals::Event Daemon::wait(SteadyTime until) {
+  const auto forever = std::chrono::milliseconds(std::chrono::hours(24));
+  const auto interval = notifier_.watchdog_interval().value_or(forever);
+  for (;;) {
+    const auto left = until == SteadyTime::max() ? forever : left_until(until);
+    const auto event = signals_.wait(std::min(left, interval));
+    if (event != Signals::Event::timeout || clock_.steady() >= until) return event;
+    server_->prove_alive([this] { notifier_.alive(); });
+  }
+}
+
+void Daemon::serve() {
+  for (;;) {
+    switch (wait()) {
+      case Signals::Event::stop:
+        return;
+      case Signals::Event::reload:
+        reload();
+        break;
+      case Signals::Event::woken:
+      case Signals::Event::timeout:
+        break;
+    }
+  }
+}
+
+void Daemon::reload() {
+  notifier_.reloading();
+  if (command_line_.config) {
+    const config::Report report = config::read_configuration(*command_line_.config, defaults_);
+    if (report.configuration)
+      take_over(report);
+    else
+      refuse(report);
+  } else {
+    load_tokens(*configuration_);
+    log_.info("there is no configuration file to read again: the host runs on the built-in one");
+  }
+  notifier_.ready("serves " + status_.get()->url);
+}
+
+void Daemon::log_mistakes(const config::Report& report) const {
+  for (const config::Mistake& mistake : report.mistakes)
+    log_.write(mistake.severity == config::Severity::error ? LogLevel::error : LogLevel::warning,
+               config::to_string(mistake, report.file), {{"key", mistake.key}});
+}
+
+void Daemon::refuse(const config::Report& report) {
+  std::vector<std::string> problems;
+  for (const config::Mistake& mistake : report.mistakes)
+    problems.push_back(config::to_string(mistake, report.file));
+  log_.error("the new configuration is refused, the host goes on with the one it has",
+             {{"mistakes", problems.size()}});
+  log_mistakes(report);
+  status_.change([&](HostStatus& status) { status.configuration_problems = problems; });
+}
+
+void Daemon::take_over(const config::Report& report) {
+  const auto next = report.configuration;
+  // Against what this process was started with: a change that waits for a restart goes on waiting.
+  std::vector<std::string> waiting;
+  std::string changed;
+  for (const config::Change& change : config::changes_between(*configuration_, *next))
+    if (change.needs_restart) waiting.push_back(change.key);
+  for (const config::Change& change : config::changes_between(*status_.get()->configuration, *next))
+    changed += (changed.empty() ? "" : ", ") + change.key;
+  if (load_tokens(*next)) {
+    status_.change([&](HostStatus& status) {
+      status.configuration_problems = {"the admin token cannot be read; the log has the reason"};
+    });
+    return;
+  }
+  apply_log_settings(next->log);
+  std::vector<std::string> problems;
+  for (const Error& error :
+       plugins_->configure(plugin_folders(*next, defaults_), instance_specs(*next)))
+    problems.push_back(error.message);
+  status_.change([&](HostStatus& status) {
+    status.configuration = next;
+    status.configuration_loaded = clock_.now();
+    status.configuration_problems = problems;
+    status.restart_needed = waiting;
+  });
+  log_.info("the configuration was read again", {{"changed", changed}});
+  log_mistakes(report);
+  for (const std::string& key : waiting)
+    log_.warning("the new value of `" + key + "` waits for a restart", {{"key", key}});
+}
+
+std::chrono::milliseconds Daemon::left_until(SteadyTime until) const {
+  return std::max(std::chrono::milliseconds(0),
+                  std::chrono::ceil<std::chrono::milliseconds>(until - clock_.steady()));
+}
+
+// A plugin that does not end holds up nobody: the process ends without it, and its cells end with
+// the process.
+bool Daemon::end_plugins_by(SteadyTime until) {
+  workers_.reset();
+  auto ended = std::make_shared<std::promise<void>>();
+  auto end = ended->get_future();
+  std::thread([plugins = std::shared_ptr(std::move(plugins_)), ended]() mutable {
+    plugins.reset();
+    ended->set_value();
+  }).detach();
+  return end.wait_for(left_until(until)) == std::future_status::ready;
+}
+
+ExitCode Daemon::drain() {
+  const auto deadline = status_.get()->configuration->shutdown_deadline;
+  notifier_.stopping("drains");
+  log_.info("stopping: no new connections, running requests may end",
+            {{"connections", server_->connections()}, {"milliseconds", deadline.count()}});
+  status_.change([](HostStatus& status) { status.state = HostState::stopping; });
+  server_->drain([this] { signals_.wake(); });
+  const auto until = clock_.steady() + deadline;
+  Signals::Event event;
+  do event = wait(until);
+  while (event == Signals::Event::reload);
+  const std::size_t left = server_->connections();
+  server_->stop();
+  std::error_code ignored;
+  fs::remove(data_directory_->path() / "address", ignored);
+  if (event == Signals::Event::woken && end_plugins_by(until)) {
+    log_.info("stopped");
+    return ExitCode::ok;
+  }
+  log_.warning(event == Signals::Event::stop ? "stopped at once by a second signal"
+                                             : "stopped at the deadline, before all was drained",
+               {{"connections", left}});
+  return ExitCode::failed;
+}
+
+}  // namespace muster

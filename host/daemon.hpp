@@ -1,0 +1,68 @@
+// The host as a running process: what it holds, in the order in which it is built up, and what
+// signals do to it.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "host/base/clock.hpp"
+#include "host/base/data_directory.hpp"
+#include "host/base/log.hpp"
+#include "host/base/service_notifier.hpp"
+#include "host/base/signals.hpp"
+#include "host/command_line.hpp"
+#include "host/config/read_configuration.hpp"
+#include "host/exit_code.hpp"
+#include "host/host_status.hpp"
+#include "host/http/authenticator.hpp"
+#include "host/http/router.hpp"
+#include "host/http/server.hpp"
+#include "host/http/worker_threads.hpp"
+#include "host/plugin_loader/plugin_catalog.hpp"
+
+namespace muster {
+
+// Everything runs on the thread that calls run(), except HTTP handlers.
+class Daemon {
+ public:
+  // `report` has a configuration; its warnings are logged.
+  Daemon(const CommandLine& command_line, config::Defaults defaults, const config::Report& report);
+  ~Daemon();
+
+  // Starts, serves until it is told to stop, drains. May be called once.
+  ExitCode run();
+
+ private:
+  std::optional<ExitCode> start();  // an exit code if that is not possible; it was logged
+  std::optional<ExitCode> open_data_directory();
+  std::optional<ExitCode> load_tokens(const config::HostConfiguration& configuration);
+  std::optional<ExitCode> load_plugins();
+  std::optional<ExitCode> listen();
+  void serve();
+  void reload();
+  void log_mistakes(const config::Report& report) const;
+  void refuse(const config::Report& report);
+  void take_over(const config::Report& report);
+  ExitCode drain();
+  bool end_plugins_by(SteadyTime until);
+  Signals::Event wait(SteadyTime until = SteadyTime::max());
+  std::chrono::milliseconds left_until(SteadyTime until) const;
+  void apply_log_settings(const config::LogSettings& settings);
+
+  const CommandLine command_line_;
+  const config::Defaults defaults_;
+  std::shared_ptr<const config::HostConfiguration> configuration_;
+  Signals signals_;  // before any thread
+  const SystemClock clock_{};
+  const ServiceNotifier notifier_{};
+  Log log_;
+  PublishedStatus status_;
+  std::optional<DataDirectory> data_directory_;
+  http::Authenticator authenticator_;
+  std::unique_ptr<plugin_loader::PluginCatalog> plugins_;
+  std::unique_ptr<http::WorkerThreads> workers_;  // for handlers that wait for plugins
+  std::unique_ptr<http::Router> router_;
+  std::unique_ptr<http::Server> server_;  // last: its threads use all of the above
+};
+
+}  // namespace muster

@@ -1,0 +1,65 @@
+// One connection: requests in, answers out, in order, until one side has had enough. Private to
+// this folder.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "host/base/clock.hpp"
+#include "host/http/lane.hpp"
+#include "host/http/request_parser.hpp"
+#include "host/http/transport.hpp"
+
+namespace muster::http {
+
+// THREADS: that of its lane only.
+class Connection final : public TransportUser, public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(std::shared_ptr<Lane> lane, std::unique_ptr<Transport> transport);
+
+  void start();
+  // Closes at once if nothing of a request has come, else after its answer.
+  void drain();
+  void close();
+  void check_deadline(SteadyTime now);
+
+  void on_read(bool ok, std::size_t bytes) override;
+  void on_written(bool ok) override;
+
+ private:
+  enum class State {
+    reading,     // waits for (the rest of) a request
+    continuing,  // writes "100 Continue"
+    handling,    // a handler works on the answer
+    writing,     // the answer is on its way
+    lingering,   // all is said; reads on for a moment so that the peer gets to read it
+    closed,
+  };
+
+  void read_more();
+  void process_input();
+  void handle();
+  void refuse(int status, std::string_view code, const std::string& message);
+  void send(Response&& response, bool keep_alive);
+  void linger();
+  void discard_more();
+  void write_access_log(int status, std::size_t bytes) const;
+  void set_deadline(std::chrono::milliseconds from_now);
+
+  const std::shared_ptr<Lane> lane_;
+  const std::unique_ptr<Transport> transport_;
+  RequestParser parser_;
+  State state_ = State::reading;
+  bool draining_ = false, keep_alive_ = true, head_only_ = false, body_deadline_set_ = false;
+  bool read_pending_ = false, refused_ = false;
+  SteadyTime deadline_ = SteadyTime::max();
+  std::string input_;         // received, not yet parsed
+  std::size_t received_ = 0;  // of input_; behind that lies the room for the next read
+  std::string head_, body_;   // of the answer on its way
+
+  // Of the request that is being answered, for the log.
+  std::string request_id_, method_, path_;
+  SteadyTime began_{};
+};
+
+}  // namespace muster::http

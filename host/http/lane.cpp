@@ -1,0 +1,93 @@
+#include "host/http/lane.hpp"
+
+#include <algorithm>
+#include <time.h>
+#include <vector>
+
+#include "host/http/connection.hpp"
+
+namespace muster::http {
+
+using namespace std::chrono_literals;
+
+void Shared::tell_if_drained() {
+  if (draining && !accepting && open == 0 && !told_drained.exchange(true)) on_drained();
+}
+
+Lane::Lane(std::size_t number, std::shared_ptr<Shared> all)
+    : shared(std::move(all)), number_(number), work_(io.get_executor()), sweep_timer_(io) {
+  const ServerSettings& s = shared->settings;
+  const auto shortest =
+      std::min({s.header_timeout, s.body_timeout, s.write_timeout, s.idle_timeout});
+  sweep_interval_ =
+      std::clamp(shortest / 4, std::chrono::milliseconds(5ms), std::chrono::milliseconds(1000ms));
+}
+
+void Lane::start() {
+  thread_ = std::thread([this] {
+    sweep();
+    io.run();
+  });
+}
+
+void Lane::join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void Lane::adopt(std::unique_ptr<Transport> transport) {
+  if (!work_.owns_work()) {  // stopped while it was on its way here
+    --shared->open;
+    return;
+  }
+  const auto connection = std::make_shared<Connection>(shared_from_this(), std::move(transport));
+  connections_.insert(connection);
+  connection->start();
+  if (shared->draining) connection->drain();
+}
+
+void Lane::drain() {
+  const std::vector<std::shared_ptr<Connection>> now(connections_.begin(), connections_.end());
+  for (const auto& connection : now) connection->drain();
+}
+
+void Lane::stop() {
+  const std::vector<std::shared_ptr<Connection>> now(connections_.begin(), connections_.end());
+  for (const auto& connection : now) connection->close();
+  sweep_timer_.cancel();
+  work_.reset();
+}
+
+void Lane::forget(const std::shared_ptr<Connection>& connection) {
+  if (connections_.erase(connection) == 0) return;
+  --shared->open;
+  shared->tell_if_drained();
+}
+
+// One timer for all connections: a timer for each would cost more than the requests.
+void Lane::sweep() {
+  const auto now = shared->clock.steady();
+  const std::vector<std::shared_ptr<Connection>> all(connections_.begin(), connections_.end());
+  for (const auto& connection : all) connection->check_deadline(now);
+  sweep_timer_.expires_after(sweep_interval_);
+  sweep_timer_.async_wait([this](boost::system::error_code error) {
+    if (!error && work_.owns_work()) sweep();
+  });
+}
+
+const std::string& Lane::date() {
+  const auto second = std::chrono::floor<std::chrono::seconds>(shared->clock.now());
+  if (second == date_second_) return date_;
+  date_second_ = second;
+  const time_t time = second.time_since_epoch().count();
+  tm parts{};
+  ::gmtime_r(&time, &parts);
+  char text[64];
+  date_.assign(text, ::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts));
+  return date_;
+}
+
+std::string Lane::next_request_id() {
+  return shared->id_prefix + "-" + std::to_string(number_) + "-" + std::to_string(++requests_);
+}
+
+}  // namespace muster::http

@@ -1,0 +1,69 @@
+// musterd: the daemon.
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/command_line.hpp"
+#include "host/config/default_configuration.hpp"
+#include "host/daemon.hpp"
+
+namespace {
+
+using namespace muster;
+
+// Connections and cells need more descriptors than the soft limit of an old shell.
+void raise_limit_of_open_files() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void print_mistakes(const config::Report& report) {
+  for (const config::Mistake& mistake : report.mistakes)
+    std::fprintf(stderr, "%s\n", config::to_string(mistake, report.file).c_str());
+}
+
+ExitCode check(const config::Report& report) {
+  if (!report.configuration) return ExitCode::failed;
+  std::printf("%s is good: providers %zu, strategies %zu\n", report.file.c_str(),
+              report.configuration->providers.size(), report.configuration->strategies.size());
+  return ExitCode::ok;
+}
+
+ExitCode run(const CommandLine& command_line) {
+  const config::Defaults defaults = config::defaults_for(
+      std::filesystem::read_symlink("/proc/self/exe"), config::process_environment);
+  const std::string built_in = config::default_configuration_text(defaults);
+  if (command_line.print_default_config) {
+    std::fputs(built_in.c_str(), stdout);
+    return ExitCode::ok;
+  }
+  const config::Report report = command_line.config
+                                    ? config::read_configuration(*command_line.config, defaults)
+                                    : config::read_configuration_text(built_in, {}, defaults);
+  if (command_line.check || !report.configuration) print_mistakes(report);
+  if (command_line.check) return check(report);
+  if (!report.configuration) return ExitCode::configuration;
+  ::umask(0077);
+  raise_limit_of_open_files();
+  return Daemon(command_line, defaults, report).run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    muster::CommandLine command_line;
+    if (const auto code = muster::parse_command_line(argc, argv, command_line)) return *code;
+    const auto code = static_cast<int>(run(command_line));
+    std::fflush(nullptr);
+    ::_exit(code);  // without the exit handlers of plugins, and of threads that hang in them
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "musterd: %s\n", error.what());
+    return static_cast<int>(muster::ExitCode::failed);
+  }
+}

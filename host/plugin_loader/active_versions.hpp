@@ -1,0 +1,34 @@
+// Which version of each plugin serves, across restarts of the host.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include <muster/error.hpp>
+#include <muster/fields.hpp>
+
+namespace muster::plugin_loader {
+
+struct ActiveVersion {
+  std::string active;    // sha256 of the library that serves
+  std::string previous;  // what a rollback goes back to; empty: nothing
+  std::string
+      skipped;  // rolled back from: not taken up again although it lies in the plugin folder
+
+  static constexpr auto fields() {
+    return std::tuple{optional("active", &ActiveVersion::active),
+                      optional("previous", &ActiveVersion::previous),
+                      optional("skipped", &ActiveVersion::skipped)};
+  }
+};
+
+using ActiveVersions = std::map<std::string, ActiveVersion>;  // by plugin id
+
+// A file that is missing is empty; one that is damaged is an error that names it.
+Result<ActiveVersions> load_active_versions(const std::filesystem::path& file);
+Result<void> store_active_versions(const std::filesystem::path& file,
+                                   const ActiveVersions& versions);
+
+}  // namespace muster::plugin_loader

@@ -1,0 +1,309 @@
+#include "host/plugin_loader/plugin_catalog.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+namespace muster::plugin_loader {
+namespace {
+
+constexpr std::size_t max_versions = 8;
+
+// "ec2" with a concurrency of 3 becomes ec2, ec2#2 and ec2#3.
+std::vector<InstanceSpec> lanes_of(std::vector<InstanceSpec> instances) {
+  std::vector<InstanceSpec> lanes;
+  for (InstanceSpec& spec : instances) {
+    const std::int64_t count = std::max<std::int64_t>(std::exchange(spec.concurrency, 1), 1);
+    for (std::int64_t lane = 1; lane <= count; ++lane) {
+      lanes.push_back(spec);
+      if (lane > 1) lanes.back().instance_id += "#" + std::to_string(lane);
+    }
+  }
+  return lanes;
+}
+
+std::string_view instance_of_lane(std::string_view lane) {
+  return lane.substr(0, lane.find('#'));
+}
+
+// Gives each call to the lane with the fewest calls under way.
+class Lanes final : public Channel {
+ public:
+  explicit Lanes(std::vector<std::shared_ptr<PluginInstance>> lanes)
+      : lanes_(std::move(lanes)), busy_(lanes_.size()) {}
+
+  Result<std::string> call(std::string_view method, std::string_view request,
+                           const Context& context) override {
+    const auto least = std::min_element(busy_.begin(), busy_.end(),
+                                        [](const auto& a, const auto& b) { return a < b; });
+    const auto lane = static_cast<std::size_t>(least - busy_.begin());
+    ++*least;
+    auto result = lanes_[lane]->call(method, request, context);
+    --*least;
+    return result;
+  }
+  void answer_was_wrong(std::string_view method, const std::string& why) noexcept override {
+    lanes_.front()->answer_was_wrong(method, why);
+  }
+
+ private:
+  const std::vector<std::shared_ptr<PluginInstance>> lanes_;
+  std::vector<std::atomic<int>> busy_;
+};
+
+std::filesystem::path active_file(const LoaderSettings& settings) {
+  return settings.store / "active.json";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PluginCatalog>> PluginCatalog::open(LoaderSettings settings,
+                                                           std::shared_ptr<const Clock> clock,
+                                                           Log log,
+                                                           std::shared_ptr<Breadcrumbs> crumbs) {
+  std::error_code code;
+  std::filesystem::create_directories(settings.store, code);
+  if (code) return Error::config(settings.store.string() + " cannot be made: " + code.message());
+  if (!std::filesystem::exists(settings.cell_program, code))
+    return Error::config("the program for cells is not at " + settings.cell_program.string());
+  auto active = load_active_versions(active_file(settings));
+  if (!active) return active.error();
+  auto watch = FolderWatch::open();
+  if (!watch) return watch.error();
+  return std::unique_ptr<PluginCatalog>(new PluginCatalog(std::move(settings), std::move(clock),
+                                                          std::move(log), std::move(crumbs),
+                                                          std::move(*active), std::move(*watch)));
+}
+
+PluginCatalog::PluginCatalog(LoaderSettings settings, std::shared_ptr<const Clock> clock, Log log,
+                             std::shared_ptr<Breadcrumbs> crumbs, ActiveVersions active,
+                             FolderWatch watch)
+    : settings_(std::move(settings)),
+      clock_(std::move(clock)),
+      log_(std::move(log)),
+      crumbs_(std::move(crumbs)),
+      spawner_(std::make_shared<CellSpawner>(settings_.cell_program)),
+      active_(std::move(active)),
+      watch_(std::move(watch)) {}
+
+PluginCatalog::~PluginCatalog() {
+  leaving_ = true;
+  watch_.wake();
+  if (watcher_.joinable()) watcher_.join();
+  for (const auto& [id, plugin] : plugins_)
+    for (const auto& [name, serving] : plugin->instances) serving.instance->stop();
+}
+
+std::vector<Error> PluginCatalog::configure(std::vector<PluginFolder> folders,
+                                            std::vector<InstanceSpec> instances) {
+  const std::lock_guard deploying(deploying_);
+  {
+    const std::lock_guard lock(state_);
+    settings_.folders = std::move(folders);
+    instances_ = lanes_of(std::move(instances));
+  }
+  std::vector<Error> errors;
+  for (const auto& [id, plugin] : plugins_) {
+    if (!plugin->active) continue;
+    for (Error& error : start_instances(*plugin)) errors.push_back(std::move(error));
+  }
+  take_up_changes();
+  return errors;
+}
+
+void PluginCatalog::rescan() {
+  const std::lock_guard deploying(deploying_);
+  take_up_changes();
+}
+
+void PluginCatalog::take_up_changes() {
+  const Scan found = scan(settings_.folders);
+  std::set<std::string> taken;
+  std::map<std::filesystem::path, VersionStatus> strays;
+  for (const Dropped& dropped : found.dropped) {
+    const auto manifest =
+        dropped.library_without_manifest.empty()
+            ? read_manifest(dropped.folder / manifest_name)
+            : Result<Manifest>(Error::invalid("there is no " + std::string(manifest_name) +
+                                              " for " + dropped.library_without_manifest.string() +
+                                              "; run: muster plugin install " +
+                                              dropped.library_without_manifest.string()));
+    if (manifest) {
+      take_up(dropped, taken);
+      continue;
+    }
+    const auto path = dropped.library_without_manifest.empty() ? dropped.folder
+                                                               : dropped.library_without_manifest;
+    const auto known = strays_.find(path);
+    if (known == strays_.end() || known->second.reason != manifest.error().message)
+      log_.error("a plugin is refused",
+                 {{"folder", path.string()}, {"reason", manifest.error().message}});
+    strays[path] = {.version = "",
+                    .sha256 = "",
+                    .state = PluginState::rejected,
+                    .reason = manifest.error().message,
+                    .since = known == strays_.end() ? clock_->now() : known->second.since,
+                    .folder = path.string()};
+  }
+  const std::lock_guard lock(state_);
+  strays_ = std::move(strays);
+  std::erase_if(seen_, [&](const auto& seen) {
+    return std::none_of(found.dropped.begin(), found.dropped.end(),
+                        [&](const Dropped& dropped) { return dropped.folder == seen.first; });
+  });
+  for (const auto& [id, plugin] : plugins_)
+    if (plugin->active && !taken.contains(id) && plugin->active->status.reason.empty())
+      plugin->active->status.reason = "its folder is gone; it serves until the host is restarted";
+}
+
+void PluginCatalog::take_up(const Dropped& dropped, std::set<std::string>& taken) {
+  const auto manifest = read_manifest(dropped.folder / manifest_name);
+  if (!manifest || !taken.insert(manifest->id()).second)
+    return;  // one of a later plugin folder wins
+  if (std::exchange(seen_[dropped.folder], dropped.signature) == dropped.signature) return;
+  PluginRecord& plugin = record_of(manifest->id());
+  const auto kept = keep_copy(dropped.folder, settings_.store);
+  const auto version = std::make_shared<PluginVersion>(
+      PluginVersion{kept ? *kept : KeptCopy{{}, *manifest}, dropped.shipped});
+  version->status = {
+      .version = manifest->version, .sha256 = manifest->sha256, .folder = dropped.folder.string()};
+  set_state(*version, PluginState::checking);
+  if (kept && active_[plugin.plugin_id].skipped == manifest->sha256) {
+    if (!plugin.active) fall_back(plugin);  // rolled back before the host was restarted
+    if (plugin.active) return;
+  }
+  if (kept && plugin.active && plugin.active->kept.manifest.sha256 == manifest->sha256) {
+    const std::lock_guard lock(state_);
+    plugin.active->status.reason.clear();
+    return;
+  }
+  {
+    const std::lock_guard lock(state_);
+    plugin.versions.push_front(version);
+    if (plugin.versions.size() > max_versions) plugin.versions.pop_back();
+  }
+  const auto deployed = kept ? deploy(plugin, version) : Result<void>(kept.error());
+  if (deployed) return;
+  if (deployed.error().error_class == ErrorClass::transient)
+    seen_.erase(dropped.folder);  // worth another try
+  set_state(*version, PluginState::rejected, deployed.error().message);
+  if (!plugin.active) fall_back(plugin);
+}
+
+// After a restart of the host, the version that served before it serves again if the one in the
+// folder cannot.
+void PluginCatalog::fall_back(PluginRecord& plugin) {
+  const std::string sha256 = active_[plugin.plugin_id].active;
+  if (sha256.empty() ||
+      (!plugin.versions.empty() && plugin.versions.front()->kept.manifest.sha256 == sha256))
+    return;
+  const auto kept = find_kept_copy(sha256, settings_.store);
+  if (!kept)
+    return log_.error("the version that served before is lost",
+                      {{"plugin", plugin.plugin_id}, {"reason", kept.error().message}});
+  const auto version = std::make_shared<PluginVersion>(PluginVersion{*kept});
+  version->status = {.version = kept->manifest.version, .sha256 = sha256};
+  set_state(*version, PluginState::checking);
+  {
+    const std::lock_guard lock(state_);
+    plugin.versions.push_back(version);
+  }
+  if (const auto deployed = deploy(plugin, version); !deployed)
+    set_state(*version, PluginState::rejected, deployed.error().message);
+}
+
+Result<void> PluginCatalog::rollback(const std::string& plugin_id) {
+  const std::lock_guard deploying(deploying_);
+  const auto found = plugins_.find(plugin_id);
+  if (found == plugins_.end() || !found->second->active)
+    return Error::not_found("there is no active plugin \"" + plugin_id +
+                            "\"; see: muster plugin list");
+  PluginRecord& plugin = *found->second;
+  const ActiveVersion before = active_[plugin_id];
+  if (before.previous.empty())
+    return Error::invalid("the host has no earlier version of " + plugin_id + " to go back to");
+  const auto kept = find_kept_copy(before.previous, settings_.store);
+  if (!kept) return kept.error();
+  const auto version =
+      std::make_shared<PluginVersion>(PluginVersion{*kept, plugin.active->shipped});
+  version->status = {.version = kept->manifest.version, .sha256 = before.previous};
+  set_state(*version, PluginState::checking);
+  if (const auto deployed = deploy(plugin, version); !deployed) return deployed.error();
+  const std::lock_guard lock(state_);
+  plugin.versions.push_front(version);
+  active_[plugin_id].skipped = before.active;
+  return store_active_versions(active_file(settings_), active_);
+}
+
+PluginRecord& PluginCatalog::record_of(const std::string& plugin_id) {
+  const std::lock_guard lock(state_);
+  auto& plugin = plugins_[plugin_id];
+  if (!plugin) plugin = std::make_unique<PluginRecord>(PluginRecord{plugin_id});
+  return *plugin;
+}
+
+std::vector<PluginFolder> PluginCatalog::folders() const {
+  const std::lock_guard lock(state_);
+  return settings_.folders;
+}
+
+void PluginCatalog::start_watching() {
+  watcher_ = std::thread([this] { watch_folders(); });
+}
+
+void PluginCatalog::watch_folders() {
+  while (!leaving_) {
+    // Watch first, then look: what appears in between is seen by one of the two.
+    std::vector<std::filesystem::path> watched;
+    do {
+      watched = scan(folders()).to_watch;
+      watch_.watch(watched);
+      rescan();
+    } while (!leaving_ && scan(folders()).to_watch != watched);
+    if (!leaving_) watch_.wait(settings_.rescan_every);
+  }
+}
+
+std::shared_ptr<Channel> PluginCatalog::channel(const std::string& instance_id) const {
+  const std::lock_guard lock(state_);
+  std::vector<std::shared_ptr<PluginInstance>> lanes;
+  for (const auto& [id, plugin] : plugins_)
+    for (const auto& [lane, serving] : plugin->instances)
+      if (instance_of_lane(lane) == instance_id) lanes.push_back(serving.instance);
+  if (lanes.empty()) return nullptr;
+  if (lanes.size() == 1) return lanes.front();
+  return std::make_shared<Lanes>(std::move(lanes));
+}
+
+PluginList PluginCatalog::list() const {
+  const std::lock_guard lock(state_);
+  PluginList list;
+  for (const auto& [id, plugin] : plugins_) {
+    PluginStatus status{.plugin_id = id};
+    for (const auto& [name, serving] : plugin->instances)
+      status.instances.push_back(serving.instance->status());
+    const auto worst =
+        std::max_element(status.instances.begin(), status.instances.end(),
+                         [](const auto& a, const auto& b) { return a.state < b.state; });
+    for (const auto& version : plugin->versions) {
+      VersionStatus shown = version->status;
+      if (shown.state == PluginState::draining && version->is_drained())
+        shown.state = PluginState::retired;
+      if (version == plugin->active && worst != status.instances.end() &&
+          worst->state != PluginState::active) {
+        shown.state = worst->state;
+        shown.reason = worst->reason;
+      }
+      if (version == plugin->active) status.state = shown.state;
+      status.versions.push_back(std::move(shown));
+    }
+    if (plugin->active) status.description = plugin->active->description;
+    if (!plugin->active && !status.versions.empty()) status.state = status.versions.front().state;
+    list.plugins.push_back(std::move(status));
+  }
+  for (const auto& [path, stray] : strays_)
+    list.plugins.push_back(
+        {.plugin_id = path.string(), .state = PluginState::rejected, .versions = {stray}});
+  return list;
+}
+
+}  // namespace muster::plugin_loader

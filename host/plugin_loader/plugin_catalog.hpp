@@ -1,0 +1,117 @@
+// All plugins of the host: finds them in the plugin folders, checks each in a child process, starts
+// the configured instances, swaps versions under load, and goes back to the version before.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "host/base/clock.hpp"
+#include "host/base/log.hpp"
+#include "host/plugin_loader/active_versions.hpp"
+#include "host/plugin_loader/breadcrumbs.hpp"
+#include "host/plugin_loader/cell_channel.hpp"
+#include "host/plugin_loader/folder_watch.hpp"
+#include "host/plugin_loader/plugin_instance.hpp"
+#include "host/plugin_loader/plugin_record.hpp"
+#include "host/plugin_loader/plugin_scan.hpp"
+
+namespace muster::plugin_loader {
+
+struct LoaderSettings {
+  std::vector<PluginFolder> folders;  // later ones win
+  std::filesystem::path store;        // the host's own copies, and which of them serve
+  std::filesystem::path cell_program;
+  std::chrono::milliseconds start_budget{10'000};  // for the check, and for create()
+  std::chrono::milliseconds rescan_every{60'000};
+  std::int64_t check_memory_bytes = std::int64_t{512} << 20;
+  SupervisionPolicy supervision = {};
+};
+
+class PluginCatalog {
+ public:
+  // Loads nothing yet. `crumbs` may be null.
+  static Result<std::unique_ptr<PluginCatalog>> open(LoaderSettings settings,
+                                                     std::shared_ptr<const Clock> clock, Log log,
+                                                     std::shared_ptr<Breadcrumbs> crumbs);
+  ~PluginCatalog();
+
+  // The instances that should run, at the start and after a reload of the configuration; then a
+  // rescan. Instances that did not change are not disturbed. One whose plugin is not there yet
+  // starts when it is dropped in. A plugin that no instance uses is kept ready by one of its own,
+  // made from the example configuration of its description. Errors, one for each instance that
+  // could not be started, are also in the log and in list().
+  std::vector<Error> configure(std::vector<PluginFolder> folders,
+                               std::vector<InstanceSpec> instances);
+
+  // Watches the plugin folders from now on, on a thread of its own.
+  void start_watching();
+
+  // Takes up whatever changed in the plugin folders. Returns when it is done. THREADS: any; they
+  // take turns.
+  void rescan();
+
+  // Back to the version that served before, until another one is dropped in.
+  Result<void> rollback(const std::string& plugin_id);
+
+  PluginList list() const;
+
+  // The way to call an instance, over all its lanes; null if there is none of that id (yet). Stays
+  // valid across swaps and restarts, and fails once the catalog is gone.
+  std::shared_ptr<Channel> channel(const std::string& instance_id) const;
+
+ private:
+  PluginCatalog(LoaderSettings settings, std::shared_ptr<const Clock> clock, Log log,
+                std::shared_ptr<Breadcrumbs> crumbs, ActiveVersions active, FolderWatch watch);
+
+  // Finding; in plugin_catalog.cpp.
+  void take_up_changes();
+  void take_up(const Dropped& dropped, std::set<std::string>& taken);
+  void fall_back(PluginRecord& plugin);
+  void watch_folders();
+  std::vector<PluginFolder> folders() const;
+  PluginRecord& record_of(const std::string& plugin_id);
+
+  // Deploying; in plugin_deployment.cpp.
+  Result<void> deploy(PluginRecord& plugin, const std::shared_ptr<PluginVersion>& version);
+  Result<StartReply> check(const PluginVersion& version, std::vector<json::object> configs);
+  std::vector<Error> start_instances(PluginRecord& plugin);
+  Result<std::shared_ptr<Backend>> make(const InstanceSpec& spec, const PluginVersion& version);
+  Recipe recipe_for(const InstanceSpec& spec, const PluginVersion& version) const;
+  Isolation isolation_for(const InstanceSpec& spec, const PluginVersion& version) const;
+  std::vector<InstanceSpec> specs_for(const std::string& plugin_id,
+                                      const PluginVersion& version) const;
+  void serve(PluginRecord& plugin, const InstanceSpec& spec, const PluginVersion& version,
+             std::shared_ptr<Backend> backend);
+  void set_state(PluginVersion& version, PluginState state, std::string reason = {});
+
+  LoaderSettings settings_;  // the folders change with the configuration
+  const std::shared_ptr<const Clock> clock_;
+  const Log log_;
+  const std::shared_ptr<Breadcrumbs> crumbs_;
+  const std::shared_ptr<CellSpawner> spawner_;
+  const std::shared_ptr<Retirement> retirement_ = std::make_shared<Retirement>();
+
+  // One scan, deployment, configuration or rollback at a time. Only the holder changes what state_
+  // guards, so it reads that without a lock; everybody else reads it under state_, which is never
+  // held during I/O.
+  std::mutex deploying_;
+  mutable std::mutex state_;
+  std::vector<InstanceSpec> instances_;
+  std::map<std::string, std::unique_ptr<PluginRecord>> plugins_;
+  std::map<std::filesystem::path, VersionStatus> strays_;  // what lies around but is no plugin
+  ActiveVersions active_;
+  std::map<std::filesystem::path, std::string>
+      seen_;  // signatures of what was taken up, or refused, before
+
+  FolderWatch watch_;
+  std::atomic<bool> leaving_{false};
+  std::thread watcher_;
+};
+
+}  // namespace muster::plugin_loader

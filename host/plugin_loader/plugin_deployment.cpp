@@ -1,0 +1,204 @@
+// The part of the catalog that turns a kept copy into serving instances.
+#include <algorithm>
+
+#include "host/plugin_loader/in_process_channel.hpp"
+#include "host/plugin_loader/plugin_catalog.hpp"
+
+namespace muster::plugin_loader {
+namespace {
+
+StartRequest start_request(const PluginVersion& version, std::vector<json::object> configs,
+                           CellLimits limits) {
+  const Manifest& manifest = version.kept.manifest;
+  return {.library = version.kept.library.string(),
+          .kind = manifest.kind,
+          .name = manifest.name,
+          .version = manifest.version,
+          .configs = std::move(configs),
+          .limits = std::move(limits)};
+}
+
+}  // namespace
+
+void PluginCatalog::set_state(PluginVersion& version, PluginState state, std::string reason) {
+  {
+    const std::lock_guard lock(state_);
+    version.status.state = state;
+    version.status.reason = reason;
+    version.status.since = clock_->now();
+  }
+  const Manifest& manifest = version.kept.manifest;
+  const Log log = log_.with({{"plugin", manifest.id()}, {"version", manifest.version}});
+  if (state == PluginState::rejected) log.error("a plugin is refused", {{"reason", reason}});
+  if (state == PluginState::active)
+    log.info("a plugin is active", {{"isolation", version.status.isolation}});
+}
+
+// All or nothing: every instance of the new version is made before the first one serves.
+Result<void> PluginCatalog::deploy(PluginRecord& plugin,
+                                   const std::shared_ptr<PluginVersion>& version) {
+  std::vector<json::object> configs;
+  const auto configured = [&] {
+    std::vector<InstanceSpec> specs;
+    for (const InstanceSpec& spec : instances_)
+      if (spec.plugin_id == plugin.plugin_id) specs.push_back(spec);
+    return specs;
+  }();
+  for (const InstanceSpec& spec : configured) configs.push_back(spec.config);
+  const auto checked = check(*version, configs);
+  if (!checked) return checked.error();
+  {
+    const std::lock_guard lock(state_);
+    version->status.abi_minor = checked->abi_minor;
+    version->status.built_with = checked->built_with;
+    if (const auto* text = checked->description.if_contains("description");
+        text && text->is_string())
+      version->description = text->get_string();
+    if (const auto* example = checked->description.if_contains("exampleConfig");
+        example && example->is_object())
+      version->example_config = example->get_object();
+  }
+
+  const auto specs = specs_for(plugin.plugin_id, *version);
+  std::vector<std::shared_ptr<Backend>> backends;
+  std::string standby_problem;
+  for (const InstanceSpec& spec : specs) {
+    auto made = make(spec, *version);
+    if (!made && !configured.empty())
+      return Error{made.error().error_class,
+                   "instance " + spec.instance_id + ": " + made.error().message};
+    if (!made)
+      standby_problem = "its example configuration does not start: " + made.error().message;
+    backends.push_back(made ? std::move(*made) : nullptr);
+  }
+
+  const auto old = plugin.active;
+  {
+    const std::lock_guard lock(state_);
+    version->status.isolation =
+        to_string(isolation_for(specs.empty() ? InstanceSpec{} : specs.front(), *version));
+    plugin.active = version;
+  }
+  for (std::size_t i = 0; i < specs.size(); ++i)
+    if (backends[i]) serve(plugin, specs[i], old ? *old : *version, std::move(backends[i]));
+  if (old) set_state(*old, PluginState::draining);
+  set_state(*version, PluginState::active, standby_problem);
+
+  const std::lock_guard lock(state_);
+  std::erase_if(plugin.instances, [&](const auto& serving) {
+    return std::none_of(specs.begin(), specs.end(),
+                        [&](const auto& spec) { return spec.instance_id == serving.first; });
+  });
+  ActiveVersion& active = active_[plugin.plugin_id];
+  const std::string& sha256 = version->kept.manifest.sha256;
+  if (active.active == sha256) return {};
+  active = {.active = sha256, .previous = active.active, .skipped = ""};
+  return store_active_versions(settings_.store / "active.json", active_);
+}
+
+Result<StartReply> PluginCatalog::check(const PluginVersion& version,
+                                        std::vector<json::object> configs) {
+  CellLimits limits;
+  limits.memory_bytes = settings_.check_memory_bytes;
+  StartRequest request = start_request(version, std::move(configs), std::move(limits));
+  request.only_check = true;
+  const HostServices silent{[clock = clock_] { return clock->now(); },
+                            [](LogLevel, std::string_view) {}};
+  auto opened = open_cell(*spawner_, request, silent, settings_.start_budget);
+  if (!opened) return opened.error();
+  return std::move(opened->start);
+}
+
+Isolation PluginCatalog::isolation_for(const InstanceSpec& spec,
+                                       const PluginVersion& version) const {
+  if (crumbs_ && crumbs_->is_culprit(version.label())) return Isolation::process;
+  if (spec.isolation) return *spec.isolation;
+  if (version.kept.manifest.isolation) return *version.kept.manifest.isolation;
+  return version.shipped ? Isolation::in_process : Isolation::process;
+}
+
+Recipe PluginCatalog::recipe_for(const InstanceSpec& spec, const PluginVersion& version) const {
+  const Log log = log_.with({{"plugin", spec.plugin_id}, {"instance", spec.instance_id}});
+  const HostServices services{
+      [clock = clock_] { return clock->now(); },
+      [log](LogLevel level, std::string_view line) { log.write(level, line); }};
+  const StartRequest request = start_request(version, {spec.config}, spec.limits);
+  const auto make =
+      [spawner = spawner_, crumbs = crumbs_, services, request, label = version.label(),
+       budget = spec.start_budget](Isolation isolation) -> Result<std::shared_ptr<Backend>> {
+    if (isolation == Isolation::process) {
+      auto opened = open_cell(*spawner, request, services, budget);
+      if (!opened) return opened.error();
+      return std::move(opened->backend);
+    }
+    auto library = Library::open(request.library);
+    if (!library) return library.error();
+    return open_in_process(std::move(*library), json::write(request.configs.front()), services,
+                           budget, crumbs, label);
+  };
+  return {version.kept.manifest.version, version.kept.manifest.sha256, isolation_for(spec, version),
+          make};
+}
+
+Result<std::shared_ptr<Backend>> PluginCatalog::make(const InstanceSpec& spec,
+                                                     const PluginVersion& version) {
+  const Recipe recipe = recipe_for(spec, version);
+  return recipe.make(recipe.isolation);
+}
+
+std::vector<InstanceSpec> PluginCatalog::specs_for(const std::string& plugin_id,
+                                                   const PluginVersion& version) const {
+  std::vector<InstanceSpec> specs;
+  for (const InstanceSpec& spec : instances_)
+    if (spec.plugin_id == plugin_id) specs.push_back(spec);
+  if (specs.empty())
+    specs.push_back({.instance_id = version.kept.manifest.name + "-standby",
+                     .plugin_id = plugin_id,
+                     .config = version.example_config});
+  return specs;
+}
+
+void PluginCatalog::serve(PluginRecord& plugin, const InstanceSpec& spec, const PluginVersion& old,
+                          std::shared_ptr<Backend> backend) {
+  auto found = plugin.instances.find(spec.instance_id);
+  std::shared_ptr<PluginInstance> instance;
+  if (found != plugin.instances.end()) instance = found->second.instance;
+  if (!instance)
+    instance = std::make_shared<PluginInstance>(spec.instance_id, plugin.plugin_id, spec.deadline,
+                                                settings_.supervision, clock_, log_, retirement_);
+  const auto replaced = instance->serve(recipe_for(spec, *plugin.active), std::move(backend));
+  const std::lock_guard lock(state_);
+  plugin.instances[spec.instance_id] = {spec, instance};
+  for (const auto& version : plugin.versions)
+    if (version.get() == &old && version != plugin.active) version->draining.push_back(replaced);
+}
+
+std::vector<Error> PluginCatalog::start_instances(PluginRecord& plugin) {
+  std::vector<Error> errors;
+  const auto specs = specs_for(plugin.plugin_id, *plugin.active);
+  for (const InstanceSpec& spec : specs) {
+    const auto found = plugin.instances.find(spec.instance_id);
+    if (found != plugin.instances.end() && found->second.spec == spec) continue;
+    const auto checked = check(*plugin.active, {spec.config});
+    auto made =
+        checked ? make(spec, *plugin.active) : Result<std::shared_ptr<Backend>>(checked.error());
+    if (made) {
+      serve(plugin, spec, *plugin.active, std::move(*made));
+      continue;
+    }
+    errors.push_back(
+        {made.error().error_class,
+         "instance " + spec.instance_id + " of " + plugin.plugin_id + ": " + made.error().message});
+    log_.error("an instance cannot be started", {{"plugin", plugin.plugin_id},
+                                                 {"instance", spec.instance_id},
+                                                 {"reason", made.error().message}});
+  }
+  const std::lock_guard lock(state_);
+  std::erase_if(plugin.instances, [&](const auto& serving) {
+    return std::none_of(specs.begin(), specs.end(),
+                        [&](const auto& spec) { return spec.instance_id == serving.first; });
+  });
+  return errors;
+}
+
+}  // namespace muster::plugin_loader

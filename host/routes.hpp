@@ -1,0 +1,22 @@
+// All paths that the host answers to, in one place. Handlers translate between HTTP and the host's
+// own words; they decide nothing.
+#pragma once
+
+#include "host/base/clock.hpp"
+#include "host/host_status.hpp"
+#include "host/http/router.hpp"
+#include "host/plugin_loader/plugin_catalog.hpp"
+
+namespace muster {
+
+// What handlers may ask. Everything outlives the server.
+struct Asked {
+  const PublishedStatus& status;
+  const Clock& clock;
+  plugin_loader::PluginCatalog& plugins;
+  http::WorkerThreads& workers;  // for what waits
+};
+
+void add_routes(http::Router& router, const Asked& asked);
+
+}  // namespace muster

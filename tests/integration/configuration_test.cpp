@@ -1,0 +1,57 @@
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "tests/integration/musterd_process.hpp"
+
+namespace muster::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(ConfigurationOfAProcess, check_tells_every_mistake_and_exits_1) {
+  TemporaryFolder folder;
+  std::ofstream(folder / "m.toml") << "lisen = 1\n[http]\nthreads = 0\n";
+  const Finished checked = run("musterd", {"--check", "--config", (folder / "m.toml").string()},
+                               {{"HOME", folder.path().string()}});
+  EXPECT_EQ(checked.exit_code, 1);
+  const std::string file = (folder / "m.toml").string();
+  EXPECT_NE(checked.output.find(file + ":1:1: error: lisen: "), std::string::npos)
+      << checked.output;
+  EXPECT_NE(checked.output.find("did you mean \"listen\"?"), std::string::npos);
+  EXPECT_NE(checked.output.find(file + ":3:11: error: http.threads: "), std::string::npos);
+  EXPECT_FALSE(fs::exists(folder / ".local"));
+}
+
+TEST(ConfigurationOfAProcess, a_start_with_mistakes_exits_3_before_anything_is_touched) {
+  TemporaryFolder folder;
+  std::ofstream(folder / "m.toml") << "dataDirectory = \"data\"\nlisten = 1\n";
+  const Finished refused = run("musterd", {"--config", (folder / "m.toml").string()});
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_NE(refused.output.find("m.toml:2:10: error: listen: "), std::string::npos);
+  EXPECT_FALSE(fs::exists(folder / "data"));
+  EXPECT_EQ(run("musterd", {"--config", (folder / "none").string()}).exit_code, 3);
+}
+
+TEST(ConfigurationOfAProcess, the_sample_is_good) {
+  const Finished checked =
+      run("musterd", {"--check", "--config", std::string(MUSTER_SOURCE) + "/configs/muster.toml"});
+  EXPECT_EQ(checked.exit_code, 0) << checked.output;
+  EXPECT_EQ(checked.output.find(": error: "), std::string::npos) << checked.output;
+}
+
+TEST(ConfigurationOfAProcess, the_printed_default_is_good) {
+  TemporaryFolder folder;
+  const Variables home{{"HOME", folder.path().string()}};
+  const Finished printed = run("musterd", {"--print-default-config"}, home);
+  EXPECT_EQ(printed.exit_code, 0);
+  fs::create_directories(folder / ".local/state");
+  std::ofstream(folder / "m.toml") << printed.output;
+  const Finished checked =
+      run("musterd", {"--check", "--config", (folder / "m.toml").string()}, home);
+  EXPECT_EQ(checked.exit_code, 0) << checked.output;
+  EXPECT_NE(checked.output.find("m.toml is good"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace muster::testing

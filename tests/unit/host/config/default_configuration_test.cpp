@@ -1,0 +1,57 @@
+#include "host/config/default_configuration.hpp"
+
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/temporary_folder.hpp"
+
+namespace muster::config {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path data_directory_with(std::map<std::string, std::string> variables) {
+  return defaults_for("/opt/bin/musterd", [&](const char* name) { return variables[name]; })
+      .data_directory;
+}
+
+TEST(DefaultConfiguration, the_data_directory_is_where_the_surroundings_say) {
+  EXPECT_EQ(data_directory_with({}), "/var/lib/muster");
+  EXPECT_EQ(data_directory_with({{"HOME", "/home/a"}}), "/home/a/.local/state/muster");
+  EXPECT_EQ(data_directory_with({{"HOME", "/home/a"}, {"XDG_STATE_HOME", "/s"}}), "/s/muster");
+  EXPECT_EQ(data_directory_with({{"HOME", "/home/a"}, {"XDG_STATE_HOME", "relative"}}),
+            "/home/a/.local/state/muster");
+  EXPECT_EQ(data_directory_with({{"STATE_DIRECTORY", "/var/lib/m:/var/lib/n"}, {"HOME", "/h"}}),
+            "/var/lib/m");
+}
+
+TEST(DefaultConfiguration, shipped_plugins_are_found_beside_the_program) {
+  testing::TemporaryFolder folder;
+  fs::create_directories(folder / "bin");
+  EXPECT_EQ(shipped_plugin_folder(folder / "bin/musterd"), folder / "bin/plugins");
+  fs::create_directories(folder / "lib/muster/plugins");
+  EXPECT_EQ(shipped_plugin_folder(folder / "bin/musterd"), folder / "lib/muster/plugins");
+}
+
+TEST(DefaultConfiguration, the_printed_text_is_a_good_configuration_that_says_what_is_built_in) {
+  testing::TemporaryFolder folder;
+  const Defaults defaults{folder / "quote\" and \\ back", {folder.path()}};
+  const Report report =
+      read_configuration_text(default_configuration_text(defaults), folder / "m.toml", defaults);
+  ASSERT_TRUE(report.configuration) << to_string(report.mistakes.at(0), "m.toml");
+  const HostConfiguration& host = *report.configuration;
+  EXPECT_EQ(host.data_directory, defaults.data_directory);
+  EXPECT_EQ(host.plugin_folders, defaults.plugin_folders);
+  EXPECT_EQ(to_string(host.listen), "127.0.0.1:8600");
+  // What the text says of keys that may be left out is what leaving them out means.
+  const Report empty = read_configuration_text("", folder / "m.toml", defaults);
+  EXPECT_EQ(host.http, empty.configuration->http);
+  EXPECT_EQ(host.log, empty.configuration->log);
+  EXPECT_EQ(host.listen, empty.configuration->listen);
+  EXPECT_EQ(host.shutdown_deadline, empty.configuration->shutdown_deadline);
+  EXPECT_EQ(host.strategies, empty.configuration->strategies);
+}
+
+}  // namespace
+}  // namespace muster::config

@@ -1,0 +1,115 @@
+#include "host/config/read_configuration.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/temporary_folder.hpp"
+
+namespace muster::config {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+TEST(ReadConfiguration, a_file_that_cannot_be_read_is_a_mistake) {
+  testing::TemporaryFolder folder;
+  const Report report = read_configuration(folder / "none.toml", {});
+  ASSERT_EQ(report.mistakes.size(), 1u);
+  EXPECT_FALSE(report.configuration);
+  EXPECT_NE(report.mistakes[0].reason.find("No such file"), std::string::npos);
+  EXPECT_FALSE(read_configuration("/dev/zero", {}).configuration);
+  EXPECT_FALSE(read_configuration(folder.path(), {}).configuration);
+}
+
+TEST(ReadConfiguration, a_file_that_is_too_large_is_refused_before_it_is_parsed) {
+  const Report report =
+      read_configuration_text(std::string(2'000'000, '#'), "large.toml", {"/tmp", {}});
+  ASSERT_EQ(report.mistakes.size(), 1u);
+  EXPECT_NE(report.mistakes[0].reason.find("2000000 bytes"), std::string::npos);
+}
+
+TEST(ReadConfiguration, every_key_arrives) {
+  testing::TemporaryFolder folder;
+  const Report report = read_configuration_text(R"(
+listen = "localhost:1234"
+dataDirectory = "state"
+pluginFolders = [".", "/usr/include/netinet"]
+workerConfigurations = "."
+shutdownDeadline = "1500ms"
+[log]
+level = "warning"
+format = "json"
+[http]
+threads = 3
+maxConnections = 5
+maxHeaderBytes = "1KiB"
+maxBodyBytes = "2MiB"
+headerTimeout = "1s"
+bodyTimeout = "2m"
+writeTimeout = "3h"
+idleTimeout = "4ms"
+accessLog = false
+[auth]
+adminTokenFile = "token"
+[auth.tokens.ci]
+sha256 = "00ff11111111111111111111111111111111111111111111111111111111111e"
+[providers.b]
+plugin = "provider/simulated"
+isolation = "process"
+concurrency = 4
+deadline = "5s"
+user = "root"
+limits = { memory = "64MiB", cpuTime = "1h", openFiles = 64 }
+[providers.b.config]
+region = "us"
+nested = [1, 2.5, true, {a = "b"}]
+[providers.a]
+plugin = "provider/static"
+[strategies.mine]
+plugin = "strategy/cheapest"
+isolation = "in_process"
+)",
+                                                folder / "m.toml", {});
+  ASSERT_TRUE(report.configuration) << to_string(report.mistakes.at(0), "m.toml");
+  const HostConfiguration& host = *report.configuration;
+  EXPECT_EQ(host.file, folder / "m.toml");
+  EXPECT_EQ(to_string(host.listen), "127.0.0.1:1234");
+  EXPECT_EQ(host.data_directory, folder / "state");
+  EXPECT_EQ(host.plugin_folders.at(1), "/usr/include/netinet");
+  EXPECT_TRUE(fs::equivalent(*host.worker_configurations, folder.path()));
+  EXPECT_EQ(host.shutdown_deadline, 1500ms);
+  EXPECT_EQ(host.log, (LogSettings{LogLevel::warning, LogFormat::json}));
+  const HttpSettings http{3, 5, 1024, 2 << 20, 1s, 2min, 3h, 4ms, false};
+  EXPECT_EQ(host.http, http);
+  EXPECT_EQ(host.auth.admin_token_file, folder / "token");
+  EXPECT_EQ(to_hex(host.auth.tokens.at("ci")),
+            "00ff11111111111111111111111111111111111111111111111111111111111e");
+  ASSERT_EQ(host.providers.size(), 2u);
+  EXPECT_EQ(host.providers[0].id, "a");
+  EXPECT_EQ(host.providers[0].isolation, std::nullopt);
+  EXPECT_EQ(host.providers[0].deadline, 30s);
+  const PluginInstance& b = host.providers[1];
+  EXPECT_EQ(b.isolation, Isolation::process);
+  EXPECT_EQ(b.concurrency, 4u);
+  EXPECT_EQ(b.deadline, 5s);
+  EXPECT_EQ(b.user, "root");
+  EXPECT_EQ(b.limits, (CellLimits{64ull << 20, 1h, 64}));
+  EXPECT_EQ(json::write(b.config), R"({"nested":[1,2.5,true,{"a":"b"}],"region":"us"})");
+  ASSERT_EQ(host.strategies.size(), 1u);
+  EXPECT_EQ(host.strategies[0].isolation, Isolation::in_process);
+  EXPECT_EQ(host.place_of("/providers/b/config/region"), (folder / "m.toml").string() + ":32:10");
+  EXPECT_EQ(host.place_of("/providers/b/config/unknown/deep"),
+            (folder / "m.toml").string() + ":31:1");
+}
+
+TEST(ReadConfiguration, an_empty_file_gets_the_defaults_and_the_classic_strategy) {
+  const Report report = read_configuration_text("", "/etc/m.toml", {"/tmp", {"/usr"}});
+  ASSERT_TRUE(report.configuration);
+  EXPECT_EQ(report.configuration->data_directory, "/tmp");
+  EXPECT_EQ(report.configuration->auth.admin_token_file, "/tmp/admin-token");
+  EXPECT_EQ(report.configuration->plugin_folders, std::vector<fs::path>{"/usr"});
+  ASSERT_EQ(report.configuration->strategies.size(), 1u);
+  EXPECT_EQ(report.configuration->strategies[0].plugin, "strategy/classic");
+}
+
+}  // namespace
+}  // namespace muster::config
