@@ -89,7 +89,7 @@ class CrossCheck {
       else if (folder == host_.data_directory)
         error(pointer, "this is the data directory, which is the host's own",
               "use another folder, for example " + (folder / "plugins.d").string());
-      else
+      else if (folder.parent_path() != host_.data_directory)  // there the host makes it
         check_folder(pointer, folder, "it is watched for, and read as soon as it is there");
     }
   }

@@ -16,9 +16,12 @@ Result<void> check_names(const muster_plugin& plugin, const StartRequest& expect
     return Error::invalid(std::string("the manifest says ") + what + " \"" + manifest +
                           "\" but the library says \"" + library + "\"");
   };
-  if (expected.kind != plugin.kind) return differs("kind", expected.kind, plugin.kind);
-  if (expected.name != plugin.name) return differs("name", expected.name, plugin.name);
-  if (expected.version != plugin.version)
+  const auto is = [](const std::string& manifest, const char* library) {
+    return manifest.empty() || manifest == library;
+  };
+  if (!is(expected.kind, plugin.kind)) return differs("kind", expected.kind, plugin.kind);
+  if (!is(expected.name, plugin.name)) return differs("name", expected.name, plugin.name);
+  if (!is(expected.version, plugin.version))
     return differs("version", expected.version, plugin.version);
   return {};
 }
@@ -57,7 +60,7 @@ Result<CellInstance::Started> CellInstance::start(const StartRequest& request,
   auto description = json::parse_object(*described.result);
   if (!description)
     return Error::invalid("its description is wrong: " + description.error().message);
-  const auto schema = request.kind == "provider"
+  const auto schema = std::string_view(plugin.kind) == "provider"
                           ? config_schema_of<ProviderDescription>(*description)
                           : config_schema_of<StrategyDescription>(*description);
   if (!schema) return schema.error();
@@ -66,6 +69,9 @@ Result<CellInstance::Started> CellInstance::start(const StartRequest& request,
 
   Started started{std::unique_ptr<CellInstance>(new CellInstance(*library, services)),
                   {std::move(*description)}};
+  started.reply.kind = plugin.kind;
+  started.reply.name = plugin.name;
+  started.reply.version = plugin.version;
   started.reply.abi_minor = plugin.abi_minor;
   if (MUSTER_HAS(&plugin, muster_plugin, built_with) && plugin.built_with)
     started.reply.built_with = plugin.built_with;

@@ -32,19 +32,19 @@ struct CellLimits {
 };
 
 struct StartRequest {
-  std::string library;  // absolute path of the kept copy
-  std::string kind;     // expected
-  std::string name;
-  std::string version;
+  std::string library;    // absolute path of the kept copy
+  std::string kind = {};  // what the library must say of itself; empty: whatever it says
+  std::string name = {};
+  std::string version = {};
   std::vector<json::object> configs;  // an instance is made of each; the first one serves
   bool only_check = false;            // destroy them again and leave
   CellLimits limits;
 
   static constexpr auto fields() {
     return std::tuple{required("library", &StartRequest::library),
-                      required("kind", &StartRequest::kind),
-                      required("name", &StartRequest::name),
-                      required("version", &StartRequest::version),
+                      optional("kind", &StartRequest::kind),
+                      optional("name", &StartRequest::name),
+                      optional("version", &StartRequest::version),
                       required("configs", &StartRequest::configs),
                       optional("onlyCheck", &StartRequest::only_check),
                       optional("limits", &StartRequest::limits)};
@@ -53,11 +53,17 @@ struct StartRequest {
 
 struct StartReply {
   json::object description;
+  std::string kind = {};  // what the library says of itself
+  std::string name = {};
+  std::string version = {};
   std::int64_t abi_minor = 0;
   std::string built_with = {};
 
   static constexpr auto fields() {
     return std::tuple{required("description", &StartReply::description),
+                      required("kind", &StartReply::kind),
+                      required("name", &StartReply::name),
+                      required("version", &StartReply::version),
                       optional("abiMinor", &StartReply::abi_minor),
                       optional("builtWith", &StartReply::built_with)};
   }

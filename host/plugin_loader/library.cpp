@@ -32,6 +32,10 @@ Result<void> check_descriptor(const muster_plugin& plugin) {
                                        {"call", plugin.call != nullptr},
                                        {"destroy", plugin.destroy != nullptr}})
     if (!is_there) return Error::invalid(std::string("its descriptor has no ") + name);
+  const std::string_view kind(plugin.kind);
+  if (kind != "provider" && kind != "strategy")
+    return Error::invalid("its kind is \"" + std::string(kind) +
+                          "\"; this host knows provider and strategy");
   return {};
 }
 

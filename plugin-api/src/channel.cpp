@@ -12,7 +12,8 @@ Result<Reply> ask(Channel& channel, const char* method, const Request& request,
   auto reply = decode<Reply>(*bytes);
   if (reply) return reply;
   channel.answer_was_wrong(method, reply.error().message);
-  return Error::internal(std::string("the plugin's answer to ") + method + " is wrong: " + reply.error().message);
+  return Error::internal(std::string("the plugin's answer to ") + method +
+                         " is wrong: " + reply.error().message);
 }
 
 }  // namespace

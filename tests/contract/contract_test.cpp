@@ -9,43 +9,15 @@
 #include <muster/testing/contract.hpp>
 #include <muster/testing/fake_host.hpp>
 
-#include "host/plugin_loader/cell_channel.hpp"
-#include "host/plugin_loader/in_process_channel.hpp"
-#include "host/plugin_loader/kept_copy.hpp"
-#include "host/plugin_loader/manifest.hpp"
+#include "host/plugin_loader/contract_subject.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace muster {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace std::chrono_literals;
-using plugin_loader::Backend;
 using plugin_loader::KeptCopy;
 using testing::ContractSubject;
-
-// Sanitizers reserve terabytes of addresses; this test is about promises, not about limits.
-constexpr plugin_loader::CellLimits no_limits() {
-  plugin_loader::CellLimits limits;
-  limits.memory_bytes = 0;
-  return limits;
-}
-
-class BackendChannel final : public Channel {
- public:
-  explicit BackendChannel(std::shared_ptr<Backend> backend) : backend_(std::move(backend)) {}
-  Result<std::string> call(std::string_view method, std::string_view request,
-                           const Context& context) override {
-    return backend_->call(method, request, context).result;
-  }
-
- private:
-  std::shared_ptr<Backend> backend_;
-};
-
-plugin_loader::HostServices services() {
-  return {[] { return testing::FakeContext().now(); }, [](LogLevel, std::string_view) {}};
-}
 
 ContractSubject direct(const KeptCopy& copy) {
   const auto plugin = testing::open_plugin(copy.library.string());
@@ -54,42 +26,9 @@ ContractSubject direct(const KeptCopy& copy) {
 }
 
 ContractSubject in_process(const KeptCopy& copy) {
-  const auto library = plugin_loader::Library::open(copy.library);
-  if (!library) throw std::runtime_error(library.error().message);
-  ContractSubject subject = testing::direct_subject((*library)->plugin());
-  subject.create = [library = *library](std::string_view config,
-                                        const Context&) -> Result<std::unique_ptr<Channel>> {
-    auto backend =
-        plugin_loader::open_in_process(library, config, services(), 20s, nullptr, "contract");
-    if (!backend) return backend.error();
-    return std::make_unique<BackendChannel>(std::move(*backend));
-  };
-  return subject;
-}
-
-ContractSubject in_cells(const KeptCopy& copy, plugin_loader::CellSpawner& spawner) {
-  const auto open = [&copy, &spawner](std::vector<json::object> configs, bool only_check) {
-    const auto& manifest = copy.manifest;
-    return plugin_loader::open_cell(spawner,
-                                    {copy.library, manifest.kind, manifest.name, manifest.version,
-                                     std::move(configs), only_check, no_limits()},
-                                    services(), 20s);
-  };
-  ContractSubject subject;
-  subject.describe = [open]() -> Result<std::string> {
-    const auto checked = open({}, true);
-    if (!checked) return checked.error();
-    return json::write(checked->start.description);
-  };
-  subject.create = [open](std::string_view config,
-                          const Context&) -> Result<std::unique_ptr<Channel>> {
-    auto object = json::parse_object(config);
-    if (!object) return object.error();  // a cell is given an object, never a text
-    auto opened = open({std::move(*object)}, false);
-    if (!opened) return opened.error();
-    return std::make_unique<BackendChannel>(std::move(opened->backend));
-  };
-  return subject;
+  auto subject = plugin_loader::subject_in_process(copy);
+  if (!subject) throw std::runtime_error(subject.error().message);
+  return *subject;
 }
 
 std::vector<fs::path> plugin_folders() {
@@ -115,9 +54,10 @@ TEST_P(Contract, is_kept) {
   const auto copy = plugin_loader::keep_copy(folder, store.path());
   ASSERT_TRUE(copy) << copy.error().message;
   plugin_loader::CellSpawner spawner(MUSTER_CELL);
-  const ContractSubject subject = transport == Transport::direct       ? direct(*copy)
-                                  : transport == Transport::in_process ? in_process(*copy)
-                                                                       : in_cells(*copy, spawner);
+  const ContractSubject subject = transport == Transport::direct ? direct(*copy)
+                                  : transport == Transport::in_process
+                                      ? in_process(*copy)
+                                      : plugin_loader::subject_in_cells(*copy, spawner);
   const auto checks = testing::check_plugin(copy->manifest.kind, subject);
   EXPECT_TRUE(testing::all_kept(checks)) << testing::report(checks);
   EXPECT_GT(checks.size(), 15u);

@@ -50,8 +50,8 @@ std::vector<SelectRequest> select_requests() {
   made.push_back(select_request(
       2'000'000, {offer("endless", 1'000'000'000, 1, 0.1), offer("too", 1'000'000'000, 3, 0.1)}));
   std::vector<SelectRequest::Offer> many;
-  for (int i = 0; i < 1000; ++i) many.push_back(offer(std::to_string(i), 2, 1 + i % 4, 0.01 * i));
-  made.push_back(select_request(900, many, 5));
+  for (int i = 0; i < 300; ++i) many.push_back(offer(std::to_string(i), 2, 1 + i % 4, 0.01 * i));
+  made.push_back(select_request(250, many, 5));
   return made;
 }
 

@@ -1,0 +1,23 @@
+// The contract's view of a plugin behind the host's own transports, for `muster plugin check` and
+// for the tests.
+#pragma once
+
+#include <muster/testing/contract.hpp>
+
+#include "host/plugin_loader/cell_spawner.hpp"
+#include "host/plugin_loader/kept_copy.hpp"
+#include "host/plugin_loader/manifest.hpp"
+
+namespace muster::plugin_loader {
+
+// In this process. A plugin that crashes takes the caller along: check it in cells first.
+Result<testing::ContractSubject> subject_in_process(const KeptCopy& copy);
+
+// Each instance in a cell of its own. `copy` is copied, `spawner` is borrowed.
+testing::ContractSubject subject_in_cells(const KeptCopy& copy, CellSpawner& spawner);
+
+// Opens a library whose manifest is not there (yet) and asks it who it is. The sha256 is that of
+// its bytes.
+Result<Manifest> manifest_of(const std::filesystem::path& library, CellSpawner& spawner);
+
+}  // namespace muster::plugin_loader
