@@ -19,20 +19,6 @@ using namespace syntax;
 constexpr auto done = std::nullopt;
 using Failure = std::optional<Error>;
 
-Result<toml::table> parse_one_value(std::string_view value) {
-  // One line, so that a value cannot bring further keys along.
-  if (value.find('\n') != std::string_view::npos || value.find('\r') != std::string_view::npos)
-    return Error::invalid("A value must stand on one line.");
-  const std::string text = "value = " + std::string(value) + "\n";
-  auto table = parse_model(text);
-  if (!table) return Error::invalid("`" + std::string(value) + "` is not a TOML value.");
-  const auto document = scan(text);
-  if (!document || document->sections.front().entries.size() != 1 ||
-      document->sections.front().entries.front().end() != text.size() - 1)
-    return Error::invalid("`" + std::string(value) + "` is more than a TOML value.");
-  return table;
-}
-
 // One run of edits: the text and, beside it, the document that the text must say.
 class Session {
  public:
@@ -378,57 +364,6 @@ Result<std::string> edit_text(std::string_view text, std::span<const Edit> edits
         "Nothing was changed; edit the file by hand.");
   if (auto failure = spoiled(text, edited)) return *failure;
   return edited;
-}
-
-Result<std::string> to_toml(const boost::json::value& value) {
-  using boost::json::kind;
-  switch (value.kind()) {
-    case kind::null:
-      return Error::invalid("TOML has no null; unset the value instead.");
-    case kind::bool_:
-      return value.get_bool() ? "true" : "false";
-    case kind::int64:
-      return std::to_string(value.get_int64());
-    case kind::uint64:
-      return Error::invalid("The number " + std::to_string(value.get_uint64()) +
-                            " is too large for TOML.");
-    case kind::double_:
-      return write_value(toml::value<double>(value.get_double()));
-    case kind::string: {
-      const auto& text = value.get_string();
-      return toml_string(std::string_view(text.data(), text.size()));
-    }
-    default:
-      break;
-  }
-  std::string out = value.is_array() ? "[" : "{ ";
-  const auto empty_size = out.size();
-  if (const auto* array = value.if_array()) {
-    for (const auto& element : *array) {
-      auto item = to_toml(element);
-      if (!item) return item;
-      out += (out.size() > empty_size ? ", " : "") + *item;
-    }
-    return out += "]";
-  }
-  for (const auto& member : value.get_object()) {
-    auto item = to_toml(member.value());
-    if (!item) return item;
-    const std::string_view key(member.key().data(), member.key().size());
-    out += (out.size() > empty_size ? ", " : "") + write_key(key) + " = " + *item;
-  }
-  return out.size() == empty_size ? "{}" : out + " }";
-}
-
-std::string toml_value_or_string(std::string_view text) {
-  const auto value = parse_one_value(text);
-  if (!value) return toml_string(text);
-  const auto type = value->get("value")->type();
-  // What a worker configuration cannot hold is meant as text: dates become strings there anyhow.
-  if (type == toml::node_type::date || type == toml::node_type::time ||
-      type == toml::node_type::date_time || text == "inf" || text == "nan")
-    return toml_string(text);
-  return std::string(text);
 }
 
 }  // namespace muster::rules

@@ -44,6 +44,20 @@ Result<toml::table> parse_model(std::string_view text) {
   }
 }
 
+Result<toml::table> parse_one_value(std::string_view value) {
+  // One line, so that a value cannot bring further keys along.
+  if (value.find('\n') != std::string_view::npos || value.find('\r') != std::string_view::npos)
+    return Error::invalid("A value must stand on one line.");
+  const std::string text = "value = " + std::string(value) + "\n";
+  auto table = parse_model(text);
+  if (!table) return Error::invalid("`" + std::string(value) + "` is not a TOML value.");
+  const auto document = scan(text);
+  if (!document || document->sections.front().entries.size() != 1 ||
+      document->sections.front().entries.front().end() != text.size() - 1)
+    return Error::invalid("`" + std::string(value) + "` is more than a TOML value.");
+  return table;
+}
+
 const toml::node* find_node(const toml::table& root, const Address& address) {
   return find_mutable(const_cast<toml::table&>(root), address, address.size());
 }

@@ -16,6 +16,9 @@ namespace muster::rules::syntax {
 // Parses TOML; bytes that toml++ does not survive are refused first.
 Result<toml::table> parse_model(std::string_view text);
 
+// One TOML value on one line, as {value = ...}. Nothing else may stand beside it.
+Result<toml::table> parse_one_value(std::string_view value);
+
 const toml::node* find_node(const toml::table& root, const Address& address);
 
 // Makes the tables on the way. False if something that is no table is in the way.

@@ -5,6 +5,7 @@
 
 #include <muster/rules/edit.hpp>
 
+#include "model.hpp"
 #include "surgery.hpp"
 
 namespace muster::rules {
@@ -92,4 +93,58 @@ std::string write_value(const toml::node& value) {
 }
 
 }  // namespace syntax
+
+using namespace syntax;
+
+Result<std::string> to_toml(const boost::json::value& value) {
+  using boost::json::kind;
+  switch (value.kind()) {
+    case kind::null:
+      return Error::invalid("TOML has no null; unset the value instead.");
+    case kind::bool_:
+      return value.get_bool() ? "true" : "false";
+    case kind::int64:
+      return std::to_string(value.get_int64());
+    case kind::uint64:
+      return Error::invalid("The number " + std::to_string(value.get_uint64()) +
+                            " is too large for TOML.");
+    case kind::double_:
+      return write_value(toml::value<double>(value.get_double()));
+    case kind::string: {
+      const auto& text = value.get_string();
+      return toml_string(std::string_view(text.data(), text.size()));
+    }
+    default:
+      break;
+  }
+  std::string out = value.is_array() ? "[" : "{ ";
+  const auto empty_size = out.size();
+  if (const auto* array = value.if_array()) {
+    for (const auto& element : *array) {
+      auto item = to_toml(element);
+      if (!item) return item;
+      out += (out.size() > empty_size ? ", " : "") + *item;
+    }
+    return out += "]";
+  }
+  for (const auto& member : value.get_object()) {
+    auto item = to_toml(member.value());
+    if (!item) return item;
+    const std::string_view key(member.key().data(), member.key().size());
+    out += (out.size() > empty_size ? ", " : "") + write_key(key) + " = " + *item;
+  }
+  return out.size() == empty_size ? "{}" : out + " }";
+}
+
+std::string toml_value_or_string(std::string_view text) {
+  const auto value = parse_one_value(text);
+  if (!value) return toml_string(text);
+  const auto type = value->get("value")->type();
+  // What a worker configuration cannot hold is meant as text: dates become strings there anyhow.
+  if (type == toml::node_type::date || type == toml::node_type::time ||
+      type == toml::node_type::date_time || text == "inf" || text == "nan")
+    return toml_string(text);
+  return std::string(text);
+}
+
 }  // namespace muster::rules
