@@ -49,6 +49,7 @@ function(muster_use_precompiled_headers target group)
     endif()
     target_precompile_headers(muster_${group}_headers PRIVATE ${headers})
   endif()
+  target_link_libraries(${target} PRIVATE Boost::json)  # its definitions are part of the precompiled headers
   target_precompile_headers(${target} REUSE_FROM muster_${group}_headers)
 endfunction()
 

@@ -36,9 +36,9 @@ struct StartRequest {
   std::string kind = {};  // what the library must say of itself; empty: whatever it says
   std::string name = {};
   std::string version = {};
-  std::vector<json::object> configs;  // an instance is made of each; the first one serves
-  bool only_check = false;            // destroy them again and leave
-  CellLimits limits;
+  std::vector<json::object> configs = {};  // an instance is made of each; the first one serves
+  bool only_check = false;                 // destroy them again and leave
+  CellLimits limits = {};
 
   static constexpr auto fields() {
     return std::tuple{required("library", &StartRequest::library),
