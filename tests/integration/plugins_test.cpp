@@ -84,6 +84,17 @@ TEST_F(PluginsOfHost, what_is_broken_is_refused_before_it_is_installed) {
   EXPECT_FALSE(fs::exists(host.folder() / "plugins.d/provider/crashes_on_load"));
 }
 
+TEST_F(PluginsOfHost, a_reload_starts_the_instances_that_were_added) {
+  muster({"install", library("good", "1.0.0")});
+  EXPECT_EQ(instance_of("provider/good").at("instanceId").as_string(), "good-standby");
+  host.configure("pluginFolders = [\"plugins.d\"]\n[providers.mine]\nplugin = \"provider/good\"\n");
+  host.process().signal(SIGHUP);
+  EXPECT_TRUE(eventually([&] {
+    const json::object instance = instance_of("provider/good");
+    return !instance.empty() && instance.at("instanceId").as_string() == "mine";
+  }));
+}
+
 TEST_F(PluginsOfHost, mistakes_are_told_in_a_sentence) {
   EXPECT_THAT(muster({"rollback", "provider/absent"}).output,
               HasSubstr("there is no active plugin \"provider/absent\"; see: muster plugin list"));
