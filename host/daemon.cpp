@@ -260,10 +260,11 @@ std::chrono::milliseconds Daemon::left_until(SteadyTime until) const {
 // A plugin that does not end holds up nobody: the process ends without it, and its cells end with
 // the process.
 bool Daemon::end_plugins_by(SteadyTime until) {
-  workers_.reset();
   auto ended = std::make_shared<std::promise<void>>();
   auto end = ended->get_future();
-  std::thread([plugins = std::shared_ptr(std::move(plugins_)), ended]() mutable {
+  std::thread([plugins = std::shared_ptr(std::move(plugins_)),
+               workers = std::shared_ptr(std::move(workers_)), ended]() mutable {
+    workers.reset();  // they call plugins
     plugins.reset();
     ended->set_value();
   }).detach();
@@ -285,12 +286,15 @@ ExitCode Daemon::drain() {
   server_->stop();
   std::error_code ignored;
   fs::remove(data_directory_->path() / "address", ignored);
-  if (event == Signals::Event::woken && end_plugins_by(until)) {
+  const bool drained = event == Signals::Event::woken;
+  const bool plugins_ended = end_plugins_by(drained ? until : clock_.steady());
+  if (drained && plugins_ended) {
     log_.info("stopped");
     return ExitCode::ok;
   }
   log_.warning(event == Signals::Event::stop ? "stopped at once by a second signal"
-                                             : "stopped at the deadline, before all was drained",
+               : drained ? "stopped at the deadline, before all plugins had ended"
+                         : "stopped at the deadline, before all was drained",
                {{"connections", left}});
   return ExitCode::failed;
 }
