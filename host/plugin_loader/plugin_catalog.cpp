@@ -116,7 +116,7 @@ void PluginCatalog::rescan() {
 }
 
 void PluginCatalog::take_up_changes() {
-  const Scan found = scan(settings_.folders);
+  const Scan found = scan(settings_.folders, settings_.store);
   std::set<std::string> taken;
   std::map<std::filesystem::path, VersionStatus> strays;
   for (const Dropped& dropped : found.dropped) {
@@ -255,10 +255,10 @@ void PluginCatalog::watch_folders() {
     // Watch first, then look: what appears in between is seen by one of the two.
     std::vector<std::filesystem::path> watched;
     do {
-      watched = scan(folders()).to_watch;
+      watched = scan(folders(), settings_.store).to_watch;
       watch_.watch(watched);
       rescan();
-    } while (!leaving_ && scan(folders()).to_watch != watched);
+    } while (!leaving_ && scan(folders(), settings_.store).to_watch != watched);
     if (!leaving_) watch_.wait(settings_.rescan_every);
   }
 }

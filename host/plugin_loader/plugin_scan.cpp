@@ -29,9 +29,10 @@ std::string signature_of(const fs::path& folder) {
   return signature;
 }
 
-void look(const fs::path& folder, bool shipped, int depth, Scan& found) {
+void look(const fs::path& folder, bool shipped, int depth, const fs::path& except, Scan& found) {
   std::error_code code;
   if (!fs::is_directory(folder, code)) return;
+  if (!except.empty() && fs::equivalent(folder, except, code)) return;
   found.to_watch.push_back(folder);
   if (fs::exists(folder / manifest_name, code)) {
     found.dropped.push_back({folder, {}, signature_of(folder), shipped});
@@ -48,16 +49,16 @@ void look(const fs::path& folder, bool shipped, int depth, Scan& found) {
     if (entry.path().extension() == ".so")
       found.dropped.push_back({folder, entry.path(), stamp(entry.path()), shipped});
     else if (depth < max_depth && !entry.is_symlink(code))
-      look(entry.path(), shipped, depth + 1, found);
+      look(entry.path(), shipped, depth + 1, except, found);
   }
 }
 
 }  // namespace
 
-Scan scan(const std::vector<PluginFolder>& folders) {
+Scan scan(const std::vector<PluginFolder>& folders, const fs::path& except) {
   Scan found;
   for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder)
-    look(folder->path, folder->shipped, 0, found);
+    look(folder->path, folder->shipped, 0, except, found);
   return found;
 }
 

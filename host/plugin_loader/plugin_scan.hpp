@@ -29,6 +29,7 @@ struct Scan {
 
 // Looks at most three levels deep and follows no links to folders, so a loop of links ends. A
 // plugin folder that does not exist is empty.
-Scan scan(const std::vector<PluginFolder>& folders);
+// `except` is left out: the host's own copies are no plugins that somebody dropped.
+Scan scan(const std::vector<PluginFolder>& folders, const std::filesystem::path& except = {});
 
 }  // namespace muster::plugin_loader

@@ -86,7 +86,7 @@ Musterd::Musterd(const std::string& more_configuration, const Variables& variabl
 
 void Musterd::configure(const std::string& more_configuration) const {
   std::ofstream(configuration_file()) << "listen = \"127.0.0.1:0\"\ndataDirectory = \"data\"\n"
-                                      << "pluginFolders = [\".\"]\n"
+                                      << "pluginFolders = [\"data/plugins.d\"]\n"
                                       << more_configuration;
 }
 

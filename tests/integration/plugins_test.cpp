@@ -1,5 +1,6 @@
 // Plugins as an operator handles them: dropped into a running host, killed, replaced, rolled back.
 #include <csignal>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,13 +13,14 @@ namespace {
 
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
+using namespace std::chrono_literals;
 
 std::string library(const std::string& name, const std::string& version) {
   return std::string(MUSTER_BAD_PLUGINS) + "/" + name + "-" + version + "/" + name + ".so";
 }
 
 struct PluginsOfHost : ::testing::Test {
-  Musterd host{"pluginFolders = [\"plugins.d\"]\n"};
+  Musterd host;
   Variables environment{{"MUSTER_URL", host.address().url}, {"MUSTER_TOKEN", host.address().token}};
 
   Finished muster(std::vector<std::string> arguments) {
@@ -34,9 +36,9 @@ struct PluginsOfHost : ::testing::Test {
     return {};
   }
   static bool eventually(const std::function<bool()>& condition) {
-    for (int i = 0; i < 3000; ++i) {
+    for (int i = 0; i < 30'000; ++i) {
       if (condition()) return true;
-      ::usleep(10'000);
+      std::this_thread::sleep_for(1ms);
     }
     return false;
   }
@@ -57,7 +59,7 @@ TEST_F(PluginsOfHost, an_installed_plugin_is_active_at_once_and_its_killed_cell_
 
 TEST_F(PluginsOfHost, a_plugin_dropped_with_plain_files_is_found_without_being_told) {
   const std::string bytes = content_of(library("good", "1.0.0"));
-  const fs::path folder = host.folder() / "plugins.d" / "good";
+  const fs::path folder = host.data_directory() / "plugins.d" / "good";
   fs::create_directories(folder);
   ASSERT_TRUE(write_file_atomically(folder / "good.so", bytes, 0755));
   const Finished installed = muster(
@@ -81,13 +83,13 @@ TEST_F(PluginsOfHost, what_is_broken_is_refused_before_it_is_installed) {
   const Finished refused = muster({"install", library("crashes_on_load", "1.0.0")});
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.output, HasSubstr("the plugin is refused: its process ended while starting"));
-  EXPECT_FALSE(fs::exists(host.folder() / "plugins.d/provider/crashes_on_load"));
+  EXPECT_FALSE(fs::exists(host.data_directory() / "plugins.d/provider/crashes_on_load"));
 }
 
 TEST_F(PluginsOfHost, a_reload_starts_the_instances_that_were_added) {
   muster({"install", library("good", "1.0.0")});
   EXPECT_EQ(instance_of("provider/good").at("instanceId").as_string(), "good-standby");
-  host.configure("pluginFolders = [\"plugins.d\"]\n[providers.mine]\nplugin = \"provider/good\"\n");
+  host.configure("[providers.mine]\nplugin = \"provider/good\"\n");
   host.process().signal(SIGHUP);
   EXPECT_TRUE(eventually([&] {
     const json::object instance = instance_of("provider/good");

@@ -47,7 +47,8 @@ breach "a test waits for an event, not for time" "$(
   in_tree 'sleep_(for|until)\(|\busleep\(' 'tests/*.cpp' 'tests/*.hpp' ':!tests/bad_plugins/*' |
     grep -v 'sleep_for(1ms)' || true
 )"
-breach "trailing white space" "$(in_tree '[[:blank:]]+$' "${cpp[@]}" '*.md' '*.cmake' '*CMakeLists.txt' dev '.ci/*')"
+# A line of one blank is an empty line of a diff that a page shows.
+breach "trailing white space" "$(in_tree '([^[:blank:]][[:blank:]]+|[[:blank:]]{2,})$' "${cpp[@]}" '*.md' '*.cmake' '*CMakeLists.txt' dev '.ci/*')"
 breach "a public header of the plugin API that reaches outside of it" \
   "$(in_tree '#include "' 'plugin-api/include/*')"
 

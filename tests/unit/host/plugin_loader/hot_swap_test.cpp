@@ -146,6 +146,17 @@ TEST_F(Folder, a_plugin_dropped_into_a_running_host_becomes_active) {
   EXPECT_TRUE(eventually([&] { return status_of("provider/good").state == PluginState::active; }));
 }
 
+TEST_F(Folder, the_hosts_own_copies_are_not_taken_for_plugins) {
+  settings_.folders = {{home_.path()}};  // the store lies in it
+  drop("good", "1.0.0");
+  open();
+  drop("good", "2.0.0");
+  catalog_->rescan();
+  catalog_->rescan();
+  EXPECT_EQ(who(catalog_->channel("good-standby")), "\"2.0.0\"");
+  EXPECT_EQ(status_of("provider/good").versions.size(), 2U);
+}
+
 TEST_F(Folder, a_configured_instance_waits_for_its_plugin) {
   open({{.instance_id = "mine", .plugin_id = "provider/good"}});
   EXPECT_EQ(catalog_->channel("mine"), nullptr);
