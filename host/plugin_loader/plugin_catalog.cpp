@@ -50,6 +50,21 @@ class Lanes final : public Channel {
   std::vector<std::atomic<int>> busy_;
 };
 
+// Copies that neither serve nor can be rolled back to. Only at the start, when nothing of them is
+// mapped.
+void delete_old_copies(const std::filesystem::path& store, const ActiveVersions& versions) {
+  std::set<std::string> wanted;
+  for (const auto& [id, version] : versions)
+    wanted.insert({version.active, version.previous, version.skipped});
+  std::error_code ignored;
+  std::vector<std::filesystem::path> old;
+  for (const auto& entry : std::filesystem::directory_iterator(store, ignored))
+    if (entry.path().filename().string().size() == 64 && entry.is_directory(ignored) &&
+        !wanted.contains(entry.path().filename().string()))
+      old.push_back(entry.path());
+  for (const auto& folder : old) std::filesystem::remove_all(folder, ignored);
+}
+
 std::filesystem::path active_file(const LoaderSettings& settings) {
   return settings.store / "active.json";
 }
@@ -67,6 +82,7 @@ Result<std::unique_ptr<PluginCatalog>> PluginCatalog::open(LoaderSettings settin
     return Error::config("the program for cells is not at " + settings.cell_program.string());
   auto active = load_active_versions(active_file(settings));
   if (!active) return active.error();
+  delete_old_copies(settings.store, *active);
   auto watch = FolderWatch::open();
   if (!watch) return watch.error();
   return std::unique_ptr<PluginCatalog>(new PluginCatalog(std::move(settings), std::move(clock),
@@ -176,11 +192,7 @@ void PluginCatalog::take_up(const Dropped& dropped, std::set<std::string>& taken
     plugin.active->status.reason.clear();
     return;
   }
-  {
-    const std::lock_guard lock(state_);
-    plugin.versions.push_front(version);
-    if (plugin.versions.size() > max_versions) plugin.versions.pop_back();
-  }
+  list_version(plugin, version);
   const auto deployed = kept ? deploy(plugin, version) : Result<void>(kept.error());
   if (deployed) return;
   if (deployed.error().error_class == ErrorClass::transient)
@@ -228,10 +240,17 @@ Result<void> PluginCatalog::rollback(const std::string& plugin_id) {
   version->status = {.version = kept->manifest.version, .sha256 = before.previous};
   set_state(*version, PluginState::checking);
   if (const auto deployed = deploy(plugin, version); !deployed) return deployed.error();
+  list_version(plugin, version);
   const std::lock_guard lock(state_);
-  plugin.versions.push_front(version);
   active_[plugin_id].skipped = before.active;
   return store_active_versions(active_file(settings_), active_);
+}
+
+void PluginCatalog::list_version(PluginRecord& plugin,
+                                 const std::shared_ptr<PluginVersion>& version) {
+  const std::lock_guard lock(state_);
+  plugin.versions.push_front(version);
+  if (plugin.versions.size() > max_versions) plugin.versions.pop_back();
 }
 
 PluginRecord& PluginCatalog::record_of(const std::string& plugin_id) {

@@ -76,6 +76,7 @@ class PluginCatalog {
   void watch_folders();
   std::vector<PluginFolder> folders() const;
   PluginRecord& record_of(const std::string& plugin_id);
+  void list_version(PluginRecord& plugin, const std::shared_ptr<PluginVersion>& version);
 
   // Deploying; in plugin_deployment.cpp.
   Result<void> deploy(PluginRecord& plugin, const std::shared_ptr<PluginVersion>& version);

@@ -157,6 +157,23 @@ TEST_F(Folder, the_hosts_own_copies_are_not_taken_for_plugins) {
   EXPECT_EQ(status_of("provider/good").versions.size(), 2U);
 }
 
+TEST_F(Folder, copies_that_nobody_can_go_back_to_are_deleted_at_the_next_start) {
+  for (const char* version : {"1.0.0", "2.0.0", "3.0.0"}) {
+    drop("good", version);
+    catalog_ ? catalog_->rescan() : void(open());
+  }
+  const auto copies = [&] {
+    std::size_t count = 0;
+    for (const auto& entry : fs::directory_iterator(settings_.store)) count += entry.is_directory();
+    return count;
+  };
+  EXPECT_EQ(copies(), 3U);
+  open();
+  EXPECT_EQ(copies(), 2U);
+  EXPECT_TRUE(catalog_->rollback("provider/good"));
+  EXPECT_EQ(who(catalog_->channel("good-standby")), "\"2.0.0\"");
+}
+
 TEST_F(Folder, a_configured_instance_waits_for_its_plugin) {
   open({{.instance_id = "mine", .plugin_id = "provider/good"}});
   EXPECT_EQ(catalog_->channel("mine"), nullptr);
