@@ -23,8 +23,8 @@ if(MUSTER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
 
-# Most of the time a compiler spends here goes into the same few headers. The builds for tests read them precompiled; the
-# release build does not, so a file that forgets an include is found there.
+# Most of the time a compiler spends here goes into the same few headers, so the presets read them precompiled. ./dev lint
+# does not: a file that forgets an include is found there.
 option(MUSTER_PRECOMPILED_HEADERS "Precompile what nearly every file includes" OFF)
 function(muster_use_precompiled_headers target group)
   if(NOT MUSTER_PRECOMPILED_HEADERS)
