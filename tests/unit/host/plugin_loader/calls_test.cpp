@@ -286,6 +286,7 @@ TEST_F(Cell, runs_as_the_user_that_it_is_told) {
   fs::permissions(home_.path(), fs::perms::owner_all | fs::perms::others_exec);
   drop("misbehaves");
   open({{.instance_id = "it", .plugin_id = "provider/misbehaves", .limits = {.user = "nobody"}}});
+  ASSERT_NE(catalog_->channel("it"), nullptr) << reason_for("misbehaves");
   EXPECT_EQ(ask(catalog_->channel("it"), "echo"), R"({"do":"echo"})");
   EXPECT_THAT(bytes_of("/proc/" + std::to_string(pid()) + "/status"),
               ::testing::ContainsRegex("Uid:\t65534\t65534"));
