@@ -5,8 +5,14 @@
 #include "host/base/atomic_file.hpp"
 
 namespace muster::plugin_loader {
+namespace {
 
-Result<ActiveVersions> load_active_versions(const std::filesystem::path& file) {
+constexpr const char* file_name = "active.json";
+
+}  // namespace
+
+Result<ActiveVersions> load_active_versions(const std::filesystem::path& store) {
+  const std::filesystem::path file = store / file_name;
   const auto text = read_file(file, 16 << 20);
   if (!text && text.error().error_class == ErrorClass::not_found) return ActiveVersions{};
   if (!text) return text.error();
@@ -15,9 +21,9 @@ Result<ActiveVersions> load_active_versions(const std::filesystem::path& file) {
   return versions;
 }
 
-Result<void> store_active_versions(const std::filesystem::path& file,
+Result<void> store_active_versions(const std::filesystem::path& store,
                                    const ActiveVersions& versions) {
-  return write_file_atomically(file, encode(versions));
+  return write_file_atomically(store / file_name, encode(versions));
 }
 
 }  // namespace muster::plugin_loader

@@ -26,9 +26,10 @@ struct ActiveVersion {
 
 using ActiveVersions = std::map<std::string, ActiveVersion>;  // by plugin id
 
-// A file that is missing is empty; one that is damaged is an error that names it.
-Result<ActiveVersions> load_active_versions(const std::filesystem::path& file);
-Result<void> store_active_versions(const std::filesystem::path& file,
+// In the file active.json of the store. One that is missing is empty; one that is damaged is an
+// error that names it.
+Result<ActiveVersions> load_active_versions(const std::filesystem::path& store);
+Result<void> store_active_versions(const std::filesystem::path& store,
                                    const ActiveVersions& versions);
 
 }  // namespace muster::plugin_loader

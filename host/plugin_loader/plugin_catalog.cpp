@@ -65,10 +65,6 @@ void delete_old_copies(const std::filesystem::path& store, const ActiveVersions&
   for (const auto& folder : old) std::filesystem::remove_all(folder, ignored);
 }
 
-std::filesystem::path active_file(const LoaderSettings& settings) {
-  return settings.store / "active.json";
-}
-
 }  // namespace
 
 Result<std::unique_ptr<PluginCatalog>> PluginCatalog::open(LoaderSettings settings,
@@ -80,7 +76,7 @@ Result<std::unique_ptr<PluginCatalog>> PluginCatalog::open(LoaderSettings settin
   if (code) return Error::config(settings.store.string() + " cannot be made: " + code.message());
   if (!std::filesystem::exists(settings.cell_program, code))
     return Error::config("the program for cells is not at " + settings.cell_program.string());
-  auto active = load_active_versions(active_file(settings));
+  auto active = load_active_versions(settings.store);
   if (!active) return active.error();
   delete_old_copies(settings.store, *active);
   auto watch = FolderWatch::open();
@@ -243,7 +239,7 @@ Result<void> PluginCatalog::rollback(const std::string& plugin_id) {
   list_version(plugin, version);
   const std::lock_guard lock(state_);
   active_[plugin_id].skipped = before.active;
-  return store_active_versions(active_file(settings_), active_);
+  return store_active_versions(settings_.store, active_);
 }
 
 void PluginCatalog::list_version(PluginRecord& plugin,

@@ -93,7 +93,7 @@ Result<void> PluginCatalog::deploy(PluginRecord& plugin,
   const std::string& sha256 = version->kept.manifest.sha256;
   if (active.active == sha256) return {};
   active = {.active = sha256, .previous = active.active, .skipped = ""};
-  return store_active_versions(settings_.store / "active.json", active_);
+  return store_active_versions(settings_.store, active_);
 }
 
 Result<StartReply> PluginCatalog::check(const PluginVersion& version,
