@@ -86,7 +86,8 @@ INSTANTIATE_TEST_SUITE_P(plugins, Contract,
 TEST(Plugins, are_all_found) {
   std::vector<std::string> names;
   for (const fs::path& folder : plugin_folders()) names.push_back(folder.filename());
-  for (const char* name : {"abi_1_0", "by_clang", "classic", "plain_c", "simulated"})
+  for (const char* name :
+       {"abi_1_0", "by_clang", "cheapest", "classic", "estimator", "plain_c", "simulated"})
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
 }
 
