@@ -91,7 +91,8 @@ struct HostConfiguration {
   HttpSettings http;
   AuthSettings auth;
   std::vector<PluginInstance> providers;   // sorted by id
-  std::vector<PluginInstance> strategies;  // sorted by id; `classic` if the file names none
+  // Sorted by id; `cheapest`, `classic` and `estimator` if the file names none.
+  std::vector<PluginInstance> strategies;
   std::shared_ptr<const TomlDocument> document;
 
   // "/etc/muster/muster.toml:12:3" of what a JSON pointer names

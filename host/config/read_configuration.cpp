@@ -36,16 +36,20 @@ class Reader {
     read_auth(table(root, "auth"), host);
     host.providers = instances(table(root, "providers"));
     host.strategies = instances(table(root, "strategies"));
-    if (host.strategies.empty()) host.strategies.push_back(classic());
+    if (host.strategies.empty()) host.strategies = strategies_without_config();
     return host;
   }
 
  private:
-  static PluginInstance classic() {
-    PluginInstance instance;
-    instance.id = "classic";
-    instance.plugin = "strategy/classic";
-    return instance;
+  // Those that come with the host and need to be told nothing, sorted by id.
+  static std::vector<PluginInstance> strategies_without_config() {
+    std::vector<PluginInstance> all;
+    for (const char* name : {"cheapest", "classic", "estimator"}) {
+      PluginInstance& instance = all.emplace_back();
+      instance.id = name;
+      instance.plugin = std::string("strategy/") + name;
+    }
+    return all;
   }
 
   static json::object table(const json::object& parent, std::string_view key) {

@@ -118,14 +118,17 @@ isolation = "in_process"
             (folder / "m.toml").string() + ":31:1");
 }
 
-TEST(ReadConfiguration, an_empty_file_gets_the_defaults_and_the_classic_strategy) {
+TEST(ReadConfiguration, an_empty_file_gets_the_defaults_and_the_strategies_that_need_no_configuration) {
   const Report report = read_configuration_text("", "/etc/m.toml", {"/tmp", {"/usr"}});
   ASSERT_TRUE(report.configuration);
   EXPECT_EQ(report.configuration->data_directory, "/tmp");
   EXPECT_EQ(report.configuration->auth.admin_token_file, "/tmp/admin-token");
   EXPECT_EQ(report.configuration->plugin_folders, std::vector<fs::path>{"/usr"});
-  ASSERT_EQ(report.configuration->strategies.size(), 1u);
-  EXPECT_EQ(report.configuration->strategies[0].plugin, "strategy/classic");
+  std::vector<std::string> plugins;
+  for (const PluginInstance& strategy : report.configuration->strategies)
+    plugins.push_back(strategy.plugin);
+  EXPECT_EQ(plugins, (std::vector<std::string>{"strategy/cheapest", "strategy/classic",
+                                               "strategy/estimator"}));
 }
 
 }  // namespace

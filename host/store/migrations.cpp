@@ -1,0 +1,124 @@
+#include "host/store/migrations.hpp"
+
+#include <array>
+
+namespace muster::store {
+namespace {
+
+// STRICT, because a value of the wrong kind is better refused than found years later. A key of one
+// integer is the row id itself; every other key is the tree that holds the rows (WITHOUT ROWID), so
+// that a row is written once. Only keys are NOT NULL: what else may be absent is said by the rows.
+// The journal is erased by time: that needs an index, and one on growing times costs little.
+constexpr std::string_view first_tables = R"sql(
+CREATE TABLE host (
+  name TEXT NOT NULL PRIMARY KEY,
+  value TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE api_pools (
+  workerPoolId TEXT NOT NULL PRIMARY KEY,
+  document TEXT,
+  created INTEGER,
+  lastModified INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE pools (
+  workerPoolId TEXT NOT NULL PRIMARY KEY,
+  spec TEXT,
+  history TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE launch_configs (
+  workerPoolId TEXT NOT NULL,
+  launchConfigId TEXT NOT NULL,
+  providerId TEXT,
+  status TEXT,
+  pausedUntil INTEGER,
+  pauseReason TEXT,
+  created INTEGER,
+  archived INTEGER,
+  doubted INTEGER,
+  spec TEXT,
+  health TEXT,
+  PRIMARY KEY (workerPoolId, launchConfigId)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workers (
+  number INTEGER PRIMARY KEY,
+  workerPoolId TEXT,
+  launchConfigId TEXT,
+  providerId TEXT,
+  workerGroup TEXT,
+  workerId TEXT,
+  state TEXT,
+  phase TEXT,
+  drain TEXT,
+  capacity INTEGER,
+  busy INTEGER,
+  epoch INTEGER,
+  attempts INTEGER,
+  price REAL,
+  created INTEGER,
+  since INTEGER,
+  registered INTEGER,
+  credentialsExpire INTEGER,
+  lastActive INTEGER,
+  idleSince INTEGER,
+  interruption INTEGER,
+  quarantinedUntil INTEGER,
+  reason TEXT,
+  providerData TEXT
+) STRICT;
+
+CREATE TABLE holds (
+  providerId TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  errorClass TEXT,
+  region TEXT,
+  zone TEXT,
+  instanceType TEXT,
+  launchConfigId TEXT,
+  message TEXT,
+  code TEXT,
+  since INTEGER,
+  until INTEGER,
+  strikes INTEGER,
+  probing INTEGER,
+  PRIMARY KEY (providerId, scope)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE decisions (
+  workerPoolId TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  at INTEGER,
+  kind TEXT,
+  digest TEXT,
+  reason TEXT,
+  document TEXT,
+  PRIMARY KEY (workerPoolId, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX decisions_at ON decisions (at);
+
+CREATE TABLE pool_errors (
+  workerPoolId TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  at INTEGER,
+  kind TEXT,
+  title TEXT,
+  description TEXT,
+  launchConfigId TEXT,
+  extra TEXT,
+  PRIMARY KEY (workerPoolId, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX pool_errors_at ON pool_errors (at);
+)sql";
+
+constexpr std::array all{Migration{first_tables}};
+
+}  // namespace
+
+std::span<const Migration> migrations() {
+  return all;
+}
+
+}  // namespace muster::store

@@ -1,0 +1,83 @@
+#include "host/store/sqlite_copy.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "host/store/sqlite_files.hpp"
+
+namespace muster::store::sqlite {
+namespace fs = std::filesystem;
+namespace {
+
+// About 4 MB: some milliseconds.
+constexpr int pages_at_once = 1000;
+
+Result<fs::path> temporary_beside(const fs::path& target) {
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  std::string name = (folder / ("." + target.filename().string() + ".XXXXXX")).string();
+  const FileDescriptor made(::mkostemp(name.data(), O_CLOEXEC));  // mode 0600
+  if (!made) return file_error("create a temporary file in", folder, errno);
+  return fs::path(name);
+}
+
+Result<void> copy_pages(Connection& source, Connection& target,
+                        const std::function<bool()>& wanted) {
+  sqlite3_backup* copying = sqlite3_backup_init(target.handle(), "main", source.handle(), "main");
+  if (!copying) return target.error(sqlite3_errcode(target.handle()));
+  int code = SQLITE_OK;
+  bool go_on = true;
+  while (code == SQLITE_OK && (go_on = wanted()))
+    code = sqlite3_backup_step(copying, pages_at_once);
+  const int finished = sqlite3_backup_finish(copying);
+  if (!go_on)
+    return Error::transient(
+        "the copy was given up, because the database is being replaced: try again");
+  if (code == SQLITE_DONE && finished == SQLITE_OK) return {};
+  return target.error(finished != SQLITE_OK ? finished : code);
+}
+
+// In one read transaction, so that what is committed meanwhile does not begin the copy anew.
+Result<void> copy_snapshot(Connection& source, Connection& target,
+                           const std::function<bool()>& wanted) {
+  if (auto begun = source.run("BEGIN; SELECT count(*) FROM sqlite_schema"); !begun) return begun;
+  auto copied = copy_pages(source, target, wanted);
+  (void)source.run("ROLLBACK");
+  return copied;
+}
+
+Result<void> fill(Connection& source, const fs::path& file, const std::function<bool()>& wanted) {
+  auto target = Connection::open(file, Access::write);
+  if (!target) return target.error();
+  // The file is thrown away if anything fails, and synced at the end.
+  if (auto fast = (*target)->run("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"); !fast)
+    return fast;
+  if (auto copied = copy_snapshot(source, **target, wanted); !copied) return copied;
+  return check_pages(**target, file);
+}
+
+}  // namespace
+
+Result<void> check_pages(Connection& connection, const fs::path& file) {
+  const auto found = connection.text("PRAGMA quick_check(1)");
+  if (!found) return found.error();
+  if (*found == "ok") return {};
+  return Error::internal("the database " + file.string() + " is damaged (" + *found + ")");
+}
+
+Result<void> copy_database(Connection& source, const fs::path& target, bool replace,
+                           const std::function<bool()>& wanted) {
+  if (!target.has_filename()) return Error::invalid("a backup needs the name of a file");
+  std::error_code ignored;
+  if (!replace && fs::exists(target, ignored))  // before the work; move_into_place() is sure
+    return Error::invalid(target.string() + " exists already: choose another name, or remove it");
+  const auto temporary = temporary_beside(target);
+  if (!temporary) return temporary.error();
+  auto copied = fill(source, *temporary, wanted);
+  if (copied) copied = sync(*temporary);
+  if (copied) copied = move_into_place(*temporary, target, replace);
+  remove_database(*temporary);
+  return copied;
+}
+
+}  // namespace muster::store::sqlite

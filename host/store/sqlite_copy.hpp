@@ -1,0 +1,20 @@
+// A consistent copy of a database that is in use.
+#pragma once
+
+#include <functional>
+
+#include "host/store/sqlite_connection.hpp"
+
+namespace muster::store::sqlite {
+
+// Into a temporary file beside `target`, checked, synced and moved into place, with mode 0600.
+// Writers go on meanwhile: the source is read as it was when this began, some pages at a time, and
+// between them `wanted` is asked; if it says no, this fails as `transient`. Without `replace` an
+// existing target is refused as `invalid`. After an error nothing is left behind.
+Result<void> copy_database(Connection& source, const std::filesystem::path& target, bool replace,
+                           const std::function<bool()>& wanted);
+
+// PRAGMA quick_check. Fails as `internal` and says what it found.
+Result<void> check_pages(Connection& connection, const std::filesystem::path& file);
+
+}  // namespace muster::store::sqlite

@@ -1,0 +1,245 @@
+#include "host/store/sqlite_store.hpp"
+
+#include <cerrno>
+
+#include "host/store/checks.hpp"
+#include "host/store/sqlite_copy.hpp"
+#include "host/store/sqlite_files.hpp"
+#include "host/store/sqlite_readers.hpp"
+#include "host/store/sqlite_rebuild.hpp"
+#include "host/store/sqlite_rows.hpp"
+#include "host/store/sqlite_schema.hpp"
+
+namespace muster::store {
+namespace fs = std::filesystem;
+using sqlite::Access;
+using sqlite::beside;
+using sqlite::Connection;
+
+struct SqliteStore::State {
+  State(fs::path path, SqliteSettings chosen, FileDescriptor held)
+      : file(std::move(path)),
+        settings(std::move(chosen)),
+        lock(std::move(held)),
+        readers(std::make_unique<sqlite::Readers>(file)) {}
+
+  Result<Connection*> writing();
+
+  // In the order in which they may end: readers, writer (which then carries the log over), lock.
+  fs::path file;
+  SqliteSettings settings;
+  FileDescriptor lock;
+  std::unique_ptr<Connection> writer;
+  std::unique_ptr<sqlite::Readers> readers;
+};
+
+namespace {
+
+bool is_there(const fs::path& file) {
+  std::error_code ignored;
+  return fs::exists(file, ignored);
+}
+
+bool has_content(const fs::path& file) {
+  std::error_code failed;
+  const auto size = fs::file_size(file, failed);
+  return !failed && size > 0;
+}
+
+Result<std::unique_ptr<Connection>> open_writer(const fs::path& file,
+                                                const SqliteSettings& settings) {
+  auto opened = Connection::open(file, Access::write);
+  if (!opened) return opened;
+  Connection& connection = **opened;
+  sqlite3_db_config(connection.handle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  const auto mode = connection.text("PRAGMA journal_mode = WAL");
+  if (!mode) return mode.error();
+  if (*mode != "wal")
+    return Error::config(
+        "the database " + file.string() +
+        " needs a file system with shared memory, which network file systems lack: "
+        "give the host a dataDirectory on a local disk");
+  std::string pragmas =
+      std::string("PRAGMA synchronous = ") + (settings.synchronous_full ? "FULL" : "NORMAL") +
+      "; PRAGMA wal_autocheckpoint = " + std::to_string(settings.checkpoint_pages) +
+      "; PRAGMA journal_size_limit = " + std::to_string(settings.log_limit_bytes) +
+      "; PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY";
+  if (settings.max_pages)
+    pragmas += "; PRAGMA max_page_count = " + std::to_string(*settings.max_pages);
+  if (auto set = connection.run(pragmas); !set) return set.error();
+  return opened;
+}
+
+// quick_check of a million workers takes as long as loading them, so it runs only when the log
+// shows that the last host did not end well, and no longer than the settings allow. Damage that it
+// does not reach is found when its page is read: loading reads nearly all of them.
+Result<void> look_for_damage(Connection& connection, const fs::path& file,
+                             const SqliteSettings& settings) {
+  struct Limit {
+    const Clock& clock;
+    SteadyTime end;
+  } limit{*settings.clock, settings.clock->steady() + settings.check_for};
+  sqlite3_progress_handler(
+      connection.handle(), 10'000,
+      [](void* context) {
+        const auto& known = *static_cast<const Limit*>(context);
+        return known.clock.steady() >= known.end ? 1 : 0;
+      },
+      &limit);
+  auto checked = sqlite::check_pages(connection, file);
+  sqlite3_progress_handler(connection.handle(), 0, nullptr, nullptr);
+  const bool out_of_time =
+      !checked && checked.error().code == "sqlite " + std::to_string(SQLITE_INTERRUPT);
+  return out_of_time ? Result<void>() : checked;
+}
+
+Result<void> update_tables(Connection& connection, const fs::path& file,
+                           const SqliteSettings& settings) {
+  const auto version = sqlite::version_of(connection, file, settings.migrations);
+  if (!version) return version.error();
+  if (*version == settings.migrations.size()) return {};
+  const fs::path copy =
+      beside(file, (".before-" + std::to_string(settings.migrations.size())).c_str());
+  if (auto kept = sqlite::copy_database(connection, copy, true, [] { return true; }); !kept)
+    return kept;
+  settings.log.info("updating the tables of the database",
+                    {{"file", file.string()}, {"copy", copy.string()}});
+  return sqlite::migrate(connection, settings.migrations);
+}
+
+// What is true of a file that exists.
+Result<std::unique_ptr<Connection>> open_existing(const fs::path& file,
+                                                  const SqliteSettings& settings) {
+  const bool ended_well = !has_content(beside(file, "-wal"));
+  if (auto ours = sqlite::check_header(file, sqlite::application_id); !ours) return ours.error();
+  auto writer = open_writer(file, settings);
+  if (!writer) return writer;
+  if (auto updated = update_tables(**writer, file, settings); !updated) return updated.error();
+  if (auto complete = sqlite::check_tables(**writer, file, settings.migrations); !complete)
+    return complete.error();
+  if (!ended_well)
+    if (auto sound = look_for_damage(**writer, file, settings); !sound) return sound.error();
+  return writer;
+}
+
+Result<void> make_if_missing(const fs::path& file, const SqliteSettings& settings) {
+  if (is_there(file)) return {};
+  if (has_content(beside(file, "-wal")))
+    return Error::config(
+        "the database " + file.string() + " is missing, but its log " + file.string() +
+        "-wal is there: put the file back, or remove the log to begin with nothing");
+  sqlite::remove_database(file);  // an empty log, if any
+  if (auto written = sqlite::write_anew(file, settings.migrations, {}, {}, nullptr); !written)
+    return written;
+  if (auto declared = sqlite::declare_rebuilt(file); !declared) return declared;
+  return sqlite::put_rebuilt_in_place(file, *settings.clock);
+}
+
+// What to do about damage depends on who finds it: here nothing is in memory yet.
+Error with_advice(Error error, const fs::path& file) {
+  if (error.error_class == ErrorClass::internal)
+    error.message += ": put a backup in its place (and remove " + file.string() + "-wal and " +
+                     file.string() +
+                     "-shm), or move these files away to begin with nothing and let the providers' "
+                     "lists say what runs";
+  return error;
+}
+
+}  // namespace
+
+SqliteStore::SqliteStore(std::unique_ptr<State> state) : state_(std::move(state)) {}
+SqliteStore::~SqliteStore() = default;
+
+Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const fs::path& path,
+                                                       SqliteSettings settings) {
+  std::error_code ignored;
+  fs::path file = fs::weakly_canonical(path, ignored);  // renames must not replace a link
+  if (file.empty()) file = path;
+  auto held = sqlite::lock(file);
+  if (!held) return held.error();
+  auto state = std::make_unique<State>(file, std::move(settings), std::move(*held));
+  if (auto placed = sqlite::put_rebuilt_in_place(file, *state->settings.clock); !placed)
+    return placed.error();
+  if (auto made = make_if_missing(file, state->settings); !made) return made.error();
+  auto writer = open_existing(file, state->settings);
+  if (!writer) return with_advice(writer.error(), file);
+  state->writer = std::move(*writer);
+  return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(state)));
+}
+
+// The connection, or why there is none. It ends only in a rebuild, and when it could not undo a
+// transaction.
+Result<Connection*> SqliteStore::State::writing() {
+  if (!writer) {
+    if (auto placed = sqlite::put_rebuilt_in_place(file, *settings.clock); !placed)
+      return placed.error();
+    if (!is_there(file)) return Error::internal("the database " + file.string() + " is gone");
+    auto opened = open_writer(file, settings);
+    if (!opened) return opened.error();
+    writer = std::move(*opened);
+    readers->open();
+  }
+  // SQLite would go on writing into a file that nobody finds any more.
+  int moved = 0;
+  sqlite3_file_control(writer->handle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  if (moved != 0)
+    return Error::internal("the database " + file.string() +
+                           " was moved, removed or replaced while musterd uses it");
+  return writer.get();
+}
+
+Result<void> SqliteStore::commit(const Batch& batch) {
+  if (auto fits = check(batch); !fits) return fits;
+  const auto writer = state_->writing();
+  if (!writer) return writer.error();
+  if (batch.empty()) return {};
+  auto committed = sqlite::apply_together(**writer, batch);
+  if ((*writer)->in_transaction()) state_->writer.reset();
+  return committed;
+}
+
+Result<void> SqliteStore::scan(const Scan& scan, const RowSink& sink) const {
+  if (auto fits = check(scan); !fits) return fits;
+  sqlite::Readers& readers = *state_->readers;
+  const auto lease = readers.take();
+  if (!lease) return lease.error();
+  bool given_up = false;
+  const auto scanned = sqlite::scan(**lease, scan, [&](std::span<const Value> values) {
+    given_up = readers.closed();
+    return !given_up && sink(values);
+  });
+  if (given_up)
+    return Error::transient("the database " + state_->file.string() +
+                            " is being replaced: try again");
+  return scanned;
+}
+
+Result<void> SqliteStore::backup(const std::string& file) const {
+  sqlite::Readers& readers = *state_->readers;
+  const auto lease = readers.take();
+  if (!lease) return lease.error();
+  return sqlite::copy_database(**lease, file, false, [&] { return !readers.closed(); });
+}
+
+Result<void> SqliteStore::rebuild(const Batch& everything, std::span<const Table* const> salvage) {
+  if (auto fits = check(everything); !fits) return fits;
+  State& state = *state_;
+  if (auto written = sqlite::write_anew(state.file, state.settings.migrations, everything, salvage,
+                                        state.writer.get());
+      !written)
+    return written;
+  constexpr std::chrono::seconds patience(30);
+  if (auto closed = state.readers->close(patience); !closed) return closed;
+  if (state.writer)  // the log stays as it is, for whoever wants to look into it
+    sqlite3_db_config(state.writer->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  state.writer.reset();
+  if (auto declared = sqlite::declare_rebuilt(state.file); !declared) return declared;
+  const auto writer = state.writing();  // puts the new one in place
+  if (!writer) return writer.error();
+  state.settings.log.warning(
+      "a new database was written from memory; the old one is kept beside it",
+      {{"file", state.file.string()}});
+  return {};
+}
+
+}  // namespace muster::store

@@ -1,0 +1,80 @@
+// The rows of the fleet against the tables that the migrations make.
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include "host/fleet/rows.hpp"
+#include "host/store/row.hpp"
+#include "tests/unit/host/store/test_tables.hpp"
+
+namespace muster::store::testing {
+namespace {
+
+using muster::testing::TemporaryFolder;
+
+// "name TYPE place in the key", one line for each column, in their order.
+std::string written(const Table& table) {
+  constexpr std::array types{"INTEGER", "REAL", "TEXT"};
+  std::string lines;
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    lines += std::string(table.columns[i].name) + " " +
+             types[static_cast<std::size_t>(table.columns[i].type)] + " " +
+             std::to_string(i < table.key_columns ? i + 1 : 0) + "\n";
+  return lines;
+}
+
+std::string found(const std::filesystem::path& file, std::string_view table) {
+  sqlite3* database = nullptr;
+  sqlite3_open(file.c_str(), &database);
+  std::string lines;
+  const std::string sql = "SELECT name || ' ' || type || ' ' || pk FROM pragma_table_info('" +
+                          std::string(table) + "') ORDER BY cid";
+  sqlite3_exec(
+      database, sql.c_str(),
+      [](void* out, int, char** values, char**) {
+        *static_cast<std::string*>(out) += std::string(values[0]) + "\n";
+        return 0;
+      },
+      &lines, nullptr);
+  sqlite3_close(database);
+  return lines;
+}
+
+template <class Row>
+class SchemaTest : public ::testing::Test {};
+
+using FleetRows = ::testing::Types<fleet::HostRow, fleet::ApiPoolRow, fleet::PoolRow,
+                                   fleet::LaunchConfigRow, fleet::WorkerRow, fleet::HoldRow,
+                                   fleet::DecisionRow, fleet::PoolErrorRow>;
+TYPED_TEST_SUITE(SchemaTest, FleetRows);
+
+TYPED_TEST(SchemaTest, a_row_has_the_columns_that_its_table_has) {
+  const TemporaryFolder folder;
+  open_store(folder / "a.db", {});
+  EXPECT_EQ(found(folder / "a.db", TypeParam::table), written(table_of<TypeParam>))
+      << "a row changed: add a step to host/store/migrations.cpp";
+}
+
+TYPED_TEST(SchemaTest, a_row_comes_back_through_the_store) {
+  const TemporaryFolder folder;
+  const auto store = open_store(folder / "a.db", {});
+  ASSERT_TRUE(store->commit({put(TypeParam{})}));
+  std::vector<Put> read;
+  const auto outcome =
+      read_rows<TypeParam>(*store, [&](TypeParam row) { read.push_back(put(row)); });
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_EQ(read.size(), 1U);
+  EXPECT_EQ(read[0].row, put(TypeParam{}).row);
+}
+
+TEST(ReadRowsTest, a_value_that_no_longer_means_anything_is_an_error_with_its_place) {
+  MemoryStore store;
+  Put worker = put(fleet::WorkerRow{});
+  worker.row[6] = "sleeping";
+  ASSERT_TRUE(store.commit({worker}));
+  const auto read = read_rows<fleet::WorkerRow>(store, [](const fleet::WorkerRow&) {});
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message, "table workers: column state holds what does not belong there");
+}
+
+}  // namespace
+}  // namespace muster::store::testing
