@@ -5,6 +5,7 @@
 #include "host/config/schema_check.hpp"
 #include "host/config/toml_document.hpp"
 #include "host/config/toml_text.hpp"
+#include "host/git/repository.hpp"
 
 namespace muster::config {
 namespace fs = std::filesystem;
@@ -28,8 +29,7 @@ class Reader {
     else
       for (const fs::path& item : defaults_.plugin_folders)
         host.plugin_folders.push_back(absolute(item));
-    if (const auto workers = text(root, "workerConfigurations"))
-      host.worker_configurations = absolute(*workers);
+    read_worker_configurations(root, host);
     read(root, "shutdownDeadline", host.shutdown_deadline);
     read_log(table(root, "log"), host.log);
     read_http(table(root, "http"), host.http);
@@ -73,6 +73,25 @@ class Reader {
   }
 
   fs::path absolute(const fs::path& path) const { return (base_ / path).lexically_normal(); }
+
+  void read_worker_configurations(const json::object& root, HostConfiguration& host) const {
+    const auto* written = root.if_contains("workerConfigurations");
+    if (!written) return;
+    WorkerConfigurations workers;
+    if (written->is_string()) {
+      workers.folder = absolute(std::string(written->get_string()));
+    } else {
+      const json::object source = table(written->get_object(), "source");
+      const std::string folder = text(source, "folder").value_or("");
+      const std::string git = text(source, "git").value_or("");
+      if (git.empty() && folder.empty()) return;  // the schema's check or the cross check says so
+      workers.git = git.empty() || git::is_remote(git) ? git : absolute(git).string();
+      workers.folder = git.empty() ? absolute(folder) : fs::path(folder);
+      workers.ref = text(source, "ref").value_or(workers.ref);
+      read(written->get_object(), "poll", workers.poll);
+    }
+    host.worker_configurations = std::move(workers);
+  }
 
   static void read_log(const json::object& from, LogSettings& log) {
     log.level = log_level_from(text(from, "level").value_or("info")).value_or(LogLevel::info);
