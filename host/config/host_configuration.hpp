@@ -69,6 +69,15 @@ struct AuthSettings {
   friend bool operator==(const AuthSettings&, const AuthSettings&) = default;
 };
 
+// Where worker configurations come from.
+struct WorkerConfigurations {
+  std::filesystem::path folder;  // absolute; with `git`: inside the repository, may be empty
+  std::string git = {};          // an absolute path or an address; empty: `folder` is one of ours
+  std::string ref = "HEAD";
+  std::chrono::milliseconds poll = std::chrono::seconds(30);
+  friend bool operator==(const WorkerConfigurations&, const WorkerConfigurations&) = default;
+};
+
 // All paths are absolute.
 struct HostConfiguration {
   std::filesystem::path file;  // empty: the built-in configuration
@@ -76,13 +85,14 @@ struct HostConfiguration {
   std::filesystem::path data_directory;
   bool data_directory_is_default = false;  // nobody typed it: it is made with its parents
   std::vector<std::filesystem::path> plugin_folders;
-  std::optional<std::filesystem::path> worker_configurations;
+  std::optional<WorkerConfigurations> worker_configurations;
   std::chrono::milliseconds shutdown_deadline = std::chrono::seconds(30);
   LogSettings log;
   HttpSettings http;
   AuthSettings auth;
   std::vector<PluginInstance> providers;   // sorted by id
-  std::vector<PluginInstance> strategies;  // sorted by id; `classic` if the file names none
+  // Sorted by id; `cheapest`, `classic` and `estimator` if the file names none.
+  std::vector<PluginInstance> strategies;
   std::shared_ptr<const TomlDocument> document;
 
   // "/etc/muster/muster.toml:12:3" of what a JSON pointer names

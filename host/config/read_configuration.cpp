@@ -5,6 +5,7 @@
 #include "host/config/schema_check.hpp"
 #include "host/config/toml_document.hpp"
 #include "host/config/toml_text.hpp"
+#include "host/git/repository.hpp"
 
 namespace muster::config {
 namespace fs = std::filesystem;
@@ -28,24 +29,27 @@ class Reader {
     else
       for (const fs::path& item : defaults_.plugin_folders)
         host.plugin_folders.push_back(absolute(item));
-    if (const auto workers = text(root, "workerConfigurations"))
-      host.worker_configurations = absolute(*workers);
+    read_worker_configurations(root, host);
     read(root, "shutdownDeadline", host.shutdown_deadline);
     read_log(table(root, "log"), host.log);
     read_http(table(root, "http"), host.http);
     read_auth(table(root, "auth"), host);
     host.providers = instances(table(root, "providers"));
     host.strategies = instances(table(root, "strategies"));
-    if (host.strategies.empty()) host.strategies.push_back(classic());
+    if (host.strategies.empty()) host.strategies = strategies_without_config();
     return host;
   }
 
  private:
-  static PluginInstance classic() {
-    PluginInstance instance;
-    instance.id = "classic";
-    instance.plugin = "strategy/classic";
-    return instance;
+  // Those that come with the host and need to be told nothing, sorted by id.
+  static std::vector<PluginInstance> strategies_without_config() {
+    std::vector<PluginInstance> all;
+    for (const char* name : {"cheapest", "classic", "estimator"}) {
+      PluginInstance& instance = all.emplace_back();
+      instance.id = name;
+      instance.plugin = std::string("strategy/") + name;
+    }
+    return all;
   }
 
   static json::object table(const json::object& parent, std::string_view key) {
@@ -69,6 +73,25 @@ class Reader {
   }
 
   fs::path absolute(const fs::path& path) const { return (base_ / path).lexically_normal(); }
+
+  void read_worker_configurations(const json::object& root, HostConfiguration& host) const {
+    const auto* written = root.if_contains("workerConfigurations");
+    if (!written) return;
+    WorkerConfigurations workers;
+    if (written->is_string()) {
+      workers.folder = absolute(std::string(written->get_string()));
+    } else {
+      const json::object source = table(written->get_object(), "source");
+      const std::string folder = text(source, "folder").value_or("");
+      const std::string git = text(source, "git").value_or("");
+      if (git.empty() && folder.empty()) return;  // the schema's check or the cross check says so
+      workers.git = git.empty() || git::is_remote(git) ? git : absolute(git).string();
+      workers.folder = git.empty() ? absolute(folder) : fs::path(folder);
+      workers.ref = text(source, "ref").value_or(workers.ref);
+      read(written->get_object(), "poll", workers.poll);
+    }
+    host.worker_configurations = std::move(workers);
+  }
 
   static void read_log(const json::object& from, LogSettings& log) {
     log.level = log_level_from(text(from, "level").value_or("info")).value_or(LogLevel::info);

@@ -57,16 +57,18 @@ struct ApiPoolRow {
   }
 };
 
-// The last hour of a pool, as strategies see it.
-struct PoolHistoryRow {
-  static constexpr std::string_view table = "pool_histories";
+// A pool as it was last configured, and its last hour as strategies see it. A host that starts goes
+// on with it, whatever has become of the files meanwhile.
+struct PoolRow {
+  static constexpr std::string_view table = "pools";
   static constexpr std::size_t key_columns = 1;
   WorkerPoolId worker_pool_id;
-  json::array points;
+  json::object spec;  // without launch configurations; empty: no longer configured
+  json::array history;
 
   static constexpr auto fields() {
-    return std::tuple{required("workerPoolId", &PoolHistoryRow::worker_pool_id),
-                      required("points", &PoolHistoryRow::points)};
+    return std::tuple{required("workerPoolId", &PoolRow::worker_pool_id),
+                      required("spec", &PoolRow::spec), required("history", &PoolRow::history)};
   }
 };
 
@@ -81,6 +83,7 @@ struct LaunchConfigRow {
   std::string pause_reason = {};
   Time created{};
   std::optional<Time> archived = {};
+  bool doubted = false;     // it failed until its weight was zero; the next launch is a canary
   json::object spec;        // placement, document, capacityPerInstance, ... (configuration.hpp)
   json::array health = {};  // the last hour by minutes (health.hpp)
 
@@ -93,6 +96,7 @@ struct LaunchConfigRow {
                       required("pauseReason", &LaunchConfigRow::pause_reason),
                       required("created", &LaunchConfigRow::created),
                       required("archived", &LaunchConfigRow::archived),
+                      required("doubted", &LaunchConfigRow::doubted),
                       required("spec", &LaunchConfigRow::spec),
                       required("health", &LaunchConfigRow::health)};
   }
@@ -111,7 +115,7 @@ struct WorkerRow {
   LaunchPhase phase = LaunchPhase::intended;
   Drain drain = Drain::none;
   std::int64_t capacity = 1;
-  std::int64_t busy = 0;   // of its capacity
+  std::int64_t busy = -1;  // of its capacity; -1: not known
   std::int64_t epoch = 0;  // of the host that launched it
   std::int64_t attempts = 0;
   double price = 0;  // of the whole worker for an hour, as it was bid
@@ -120,6 +124,7 @@ struct WorkerRow {
   std::optional<Time> registered = {};
   std::optional<Time> credentials_expire = {};
   std::optional<Time> last_active = {};
+  std::optional<Time> idle_since = {};
   std::optional<Time> interruption = {};
   std::optional<Time> quarantined_until = {};
   std::string reason = {};         // why it is in its state, or why it drains
@@ -145,6 +150,7 @@ struct WorkerRow {
                       required("registered", &WorkerRow::registered),
                       required("credentialsExpire", &WorkerRow::credentials_expire),
                       required("lastActive", &WorkerRow::last_active),
+                      required("idleSince", &WorkerRow::idle_since),
                       required("interruption", &WorkerRow::interruption),
                       required("quarantinedUntil", &WorkerRow::quarantined_until),
                       required("reason", &WorkerRow::reason),

@@ -22,9 +22,10 @@ CREATE TABLE api_pools (
   lastModified INTEGER
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE pool_histories (
+CREATE TABLE pools (
   workerPoolId TEXT NOT NULL PRIMARY KEY,
-  points TEXT
+  spec TEXT,
+  history TEXT
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE launch_configs (
@@ -36,6 +37,7 @@ CREATE TABLE launch_configs (
   pauseReason TEXT,
   created INTEGER,
   archived INTEGER,
+  doubted INTEGER,
   spec TEXT,
   health TEXT,
   PRIMARY KEY (workerPoolId, launchConfigId)
@@ -61,6 +63,7 @@ CREATE TABLE workers (
   registered INTEGER,
   credentialsExpire INTEGER,
   lastActive INTEGER,
+  idleSince INTEGER,
   interruption INTEGER,
   quarantinedUntil INTEGER,
   reason TEXT,

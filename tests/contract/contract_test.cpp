@@ -1,6 +1,7 @@
 // Every plugin that this build made keeps its promises, whichever transport runs it.
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -10,6 +11,7 @@
 #include <muster/testing/fake_host.hpp>
 
 #include "host/plugin_loader/contract_subject.hpp"
+#include "tests/support/python_service.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace muster {
@@ -46,19 +48,15 @@ std::vector<fs::path> plugin_folders() {
 
 enum class Transport { direct, in_process, cell };
 
-class Contract : public ::testing::TestWithParam<std::tuple<fs::path, Transport>> {};
+ContractSubject subject_of(const KeptCopy& copy, Transport transport,
+                           plugin_loader::CellSpawner& spawner) {
+  if (transport == Transport::direct) return direct(copy);
+  if (transport == Transport::in_process) return in_process(copy);
+  return plugin_loader::subject_in_cells(copy, spawner);
+}
 
-TEST_P(Contract, is_kept) {
-  const auto& [folder, transport] = GetParam();
-  const testing::TemporaryFolder store;
-  const auto copy = plugin_loader::keep_copy(folder, store.path());
-  ASSERT_TRUE(copy) << copy.error().message;
-  plugin_loader::CellSpawner spawner(MUSTER_CELL);
-  const ContractSubject subject = transport == Transport::direct ? direct(*copy)
-                                  : transport == Transport::in_process
-                                      ? in_process(*copy)
-                                      : plugin_loader::subject_in_cells(*copy, spawner);
-  const auto checks = testing::check_plugin(copy->manifest.kind, subject);
+void expect_all_kept(const std::string& kind, const ContractSubject& subject, Transport transport) {
+  const auto checks = testing::check_plugin(kind, subject);
   EXPECT_TRUE(testing::all_kept(checks)) << testing::report(checks);
   EXPECT_GT(checks.size(), 15u);
   for (const testing::Check& check : checks)
@@ -67,13 +65,28 @@ TEST_P(Contract, is_kept) {
         << check.about << " " << check.promise << ": " << check.detail;
 }
 
+std::string in_words(Transport transport) {
+  return transport == Transport::direct       ? "directly"
+         : transport == Transport::in_process ? "in_process"
+                                              : "in_a_cell";
+}
+
+class Contract : public ::testing::TestWithParam<std::tuple<fs::path, Transport>> {};
+
+TEST_P(Contract, is_kept) {
+  const auto& [folder, transport] = GetParam();
+  const testing::TemporaryFolder store;
+  const auto copy = plugin_loader::keep_copy(folder, store.path());
+  ASSERT_TRUE(copy) << copy.error().message;
+  plugin_loader::CellSpawner spawner(MUSTER_CELL);
+  expect_all_kept(copy->manifest.kind, subject_of(*copy, transport, spawner), transport);
+}
+
 std::string name_of(const ::testing::TestParamInfo<Contract::ParamType>& info) {
   const auto& [folder, transport] = info.param;
   std::string name = folder.parent_path().filename().string() + "_" + folder.filename().string();
   std::replace(name.begin(), name.end(), '-', '_');
-  return name + (transport == Transport::direct       ? "_directly"
-                 : transport == Transport::in_process ? "_in_process"
-                                                      : "_in_a_cell");
+  return name + "_" + in_words(transport);
 }
 
 INSTANTIATE_TEST_SUITE_P(plugins, Contract,
@@ -83,10 +96,71 @@ INSTANTIATE_TEST_SUITE_P(plugins, Contract,
                                                               Transport::cell)),
                          name_of);
 
+// A plugin that asks a service, checked with the example of such a service that the documentation
+// has: as if the plugin's own example were a configuration for it.
+struct Served {
+  const char* kind;
+  const char* plugin;
+  const char* script;
+  json::object example_section = {};
+};
+
+class ContractOverHttp : public ::testing::TestWithParam<std::tuple<Served, Transport>> {};
+
+Result<std::string> with_example(Result<std::string> described, const json::object& config,
+                                 const json::object& section) {
+  if (!described) return described;
+  json::object description = json::parse_object(*described).value();
+  description["exampleConfig"] = config;
+  if (!section.empty()) description["exampleSection"] = section;
+  return json::write(description);
+}
+
+TEST_P(ContractOverHttp, is_kept) {
+  const auto& [served, transport] = GetParam();
+  const testing::PythonService service(std::string(MUSTER_EXAMPLES) + "/" + served.script, {},
+                                       {"SERVICE_TOKEN=an-example"});
+  const testing::TemporaryFolder folder;
+  const fs::path token = folder / "token";
+  std::ofstream(token) << "an-example\n";
+  const std::string root(MUSTER_PLUGIN_FOLDERS);
+  const auto copy = plugin_loader::keep_copy(
+      fs::path(root.substr(0, root.find(':'))) / served.kind / served.plugin, folder / "store");
+  ASSERT_TRUE(copy) << copy.error().message;
+  plugin_loader::CellSpawner spawner(MUSTER_CELL);
+  ContractSubject subject = subject_of(*copy, transport, spawner);
+  const json::object config{{"url", service.url() + "/some/path/"}, {"tokenFile", token.string()}};
+  const auto decorated = [&, section = served.example_section](auto describe) {
+    return [describe, config, section] { return with_example(describe(), config, section); };
+  };
+  subject.describe = decorated(subject.describe);
+  if (subject.describe_confined) subject.describe_confined = decorated(subject.describe_confined);
+  expect_all_kept(served.kind, subject, transport);
+  // A strategy that never got an answer would keep the contract, too: classic does.
+  if (served.kind == std::string("provider")) return;
+  testing::FakeContext context;
+  const auto channel = subject.create(json::write(config), context);
+  ASSERT_TRUE(channel) << channel.error().message;
+  const SizeRequest request{WorkerPoolId("a/b"), 5, {1, 2}, {0, 20}};
+  EXPECT_EQ(StrategyClient(**channel).size(request, context)->reason, "5 wait, 3 of 20 are there");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    examples, ContractOverHttp,
+    ::testing::Combine(
+        ::testing::Values(
+            Served{"provider", "bridge", "bridge_provider.py", {{"image", "worker-1"}}},
+            Served{"strategy", "external", "external_strategy.py"}),
+        ::testing::Values(Transport::direct, Transport::in_process, Transport::cell)),
+    [](const auto& made) {
+      return std::string(std::get<0>(made.param).plugin) + "_" + in_words(std::get<1>(made.param));
+    });
+
 TEST(Plugins, are_all_found) {
   std::vector<std::string> names;
   for (const fs::path& folder : plugin_folders()) names.push_back(folder.filename());
-  for (const char* name : {"abi_1_0", "by_clang", "classic", "plain_c", "simulated"})
+  for (const char* name : {"abi_1_0", "bridge", "by_clang", "cheapest", "classic", "estimator",
+                           "external", "plain_c", "simulated"})
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
 }
 

@@ -10,6 +10,16 @@
 namespace muster::classic {
 namespace {
 
+// "20 maxCapacity − 3 running − 2 requested = 15"
+std::string up_to(const char* limit_name, std::int64_t limit, const PoolCapacity& capacity,
+                  std::int64_t change) {
+  return std::to_string(limit) + " " + limit_name + " − " + std::to_string(capacity.running) +
+         " running − " + std::to_string(capacity.requested) +
+         " requested = " + std::to_string(change);
+}
+
+}  // namespace
+
 Result<void> check_counts(const SizeRequest& request) {
   const PoolCapacity& capacity = request.capacity;
   const std::initializer_list<std::pair<const char*, std::int64_t>> counts{
@@ -27,16 +37,6 @@ Result<void> check_counts(const SizeRequest& request) {
                           " is not between -1000000 and 1000000");
   return {};
 }
-
-// "20 maxCapacity − 3 running − 2 requested = 15"
-std::string up_to(const char* limit_name, std::int64_t limit, const PoolCapacity& capacity,
-                  std::int64_t change) {
-  return std::to_string(limit) + " " + limit_name + " − " + std::to_string(capacity.running) +
-         " running − " + std::to_string(capacity.requested) +
-         " requested = " + std::to_string(change);
-}
-
-}  // namespace
 
 double round_half_up(double number) {
   const double below = std::floor(number);

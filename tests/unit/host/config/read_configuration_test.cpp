@@ -27,6 +27,23 @@ TEST(ReadConfiguration, a_file_that_is_too_large_is_refused_before_it_is_parsed)
   EXPECT_NE(report.mistakes[0].reason.find("2000000 bytes"), std::string::npos);
 }
 
+TEST(ReadConfiguration, worker_configurations_may_come_from_git) {
+  testing::TemporaryFolder folder;
+  const auto read = [&](const std::string& text) {
+    const Report report = read_configuration_text("dataDirectory = \"/tmp\"\n" + text,
+                                                  folder / "muster.toml", {"/tmp", {}});
+    return report.configuration ? report.configuration->worker_configurations
+                                : std::optional<WorkerConfigurations>();
+  };
+  fs::create_directory(folder / "x.git");
+  EXPECT_EQ(read("workerConfigurations.source = { git = \"x.git\" }"),
+            (WorkerConfigurations{"", (folder / "x.git").string(), "HEAD", 30s}));
+  EXPECT_EQ(read("[workerConfigurations]\npoll = \"5s\"\nsource = { git = \"git@host:w.git\", ref "
+                 "= \"main\", folder = \"deep/w\" }"),
+            (WorkerConfigurations{"deep/w", "git@host:w.git", "main", 5s}));
+  EXPECT_EQ(read("workerConfigurations.source = { folder = \".\" }")->folder, folder.path() / "");
+}
+
 TEST(ReadConfiguration, every_key_arrives) {
   testing::TemporaryFolder folder;
   const Report report = read_configuration_text(R"(
@@ -75,7 +92,7 @@ isolation = "in_process"
   EXPECT_EQ(to_string(host.listen), "127.0.0.1:1234");
   EXPECT_EQ(host.data_directory, folder / "state");
   EXPECT_EQ(host.plugin_folders.at(1), "/usr/include/netinet");
-  EXPECT_TRUE(fs::equivalent(*host.worker_configurations, folder.path()));
+  EXPECT_TRUE(fs::equivalent(host.worker_configurations->folder, folder.path()));
   EXPECT_EQ(host.shutdown_deadline, 1500ms);
   EXPECT_EQ(host.log, (LogSettings{LogLevel::warning, LogFormat::json}));
   const HttpSettings http{3, 5, 1024, 2 << 20, 1s, 2min, 3h, 4ms, false};
@@ -101,14 +118,17 @@ isolation = "in_process"
             (folder / "m.toml").string() + ":31:1");
 }
 
-TEST(ReadConfiguration, an_empty_file_gets_the_defaults_and_the_classic_strategy) {
+TEST(ReadConfiguration, an_empty_file_gets_the_defaults_and_the_strategies_that_need_no_configuration) {
   const Report report = read_configuration_text("", "/etc/m.toml", {"/tmp", {"/usr"}});
   ASSERT_TRUE(report.configuration);
   EXPECT_EQ(report.configuration->data_directory, "/tmp");
   EXPECT_EQ(report.configuration->auth.admin_token_file, "/tmp/admin-token");
   EXPECT_EQ(report.configuration->plugin_folders, std::vector<fs::path>{"/usr"});
-  ASSERT_EQ(report.configuration->strategies.size(), 1u);
-  EXPECT_EQ(report.configuration->strategies[0].plugin, "strategy/classic");
+  std::vector<std::string> plugins;
+  for (const PluginInstance& strategy : report.configuration->strategies)
+    plugins.push_back(strategy.plugin);
+  EXPECT_EQ(plugins, (std::vector<std::string>{"strategy/cheapest", "strategy/classic",
+                                               "strategy/estimator"}));
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ std::string found(const std::filesystem::path& file, std::string_view table) {
 template <class Row>
 class SchemaTest : public ::testing::Test {};
 
-using FleetRows = ::testing::Types<fleet::HostRow, fleet::ApiPoolRow, fleet::PoolHistoryRow,
+using FleetRows = ::testing::Types<fleet::HostRow, fleet::ApiPoolRow, fleet::PoolRow,
                                    fleet::LaunchConfigRow, fleet::WorkerRow, fleet::HoldRow,
                                    fleet::DecisionRow, fleet::PoolErrorRow>;
 TYPED_TEST_SUITE(SchemaTest, FleetRows);

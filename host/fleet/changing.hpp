@@ -1,0 +1,58 @@
+// The parts of Fleet that its own files share.
+#pragma once
+
+#include "host/fleet/fleet.hpp"
+
+namespace muster::fleet {
+
+struct Fleet::Open {
+  Index pool = nowhere, provider = nowhere, launch_config = nowhere;
+  std::vector<std::int64_t> workers = {};  // by number: a slot may have another tenant by then
+  Time began{};
+};
+
+// The only way to change a worker: takes it out of all sums, and puts it back as it is at the end,
+// with its timer set and its row due. Never two at once for the same worker.
+class Fleet::Changing {
+ public:
+  Changing(Fleet& fleet, Index index) : fleet_(fleet), index_(index) {
+    fleet_.count(fleet_.workers_[index], -1);
+  }
+  ~Changing() {
+    Worker& worker = fleet_.workers_[index_];
+    fleet_.count(worker, +1);
+    fleet_.set_timer(index_);
+    if (worker.dirty) return;
+    worker.dirty = true;
+    fleet_.dirty_workers_.push_back(index_);
+  }
+  Changing(const Changing&) = delete;
+  Changing& operator=(const Changing&) = delete;
+
+  Worker* operator->() { return &fleet_.workers_[index_]; }
+  Worker& operator*() { return fleet_.workers_[index_]; }
+
+ private:
+  Fleet& fleet_;
+  Index index_;
+};
+
+template <class Ask>
+CallId Fleet::ask(Ask question, Open open) {
+  const CallId id = next_call_++;
+  open.began = now_.wall;
+  open_.emplace(id, std::move(open));
+  outcome_.questions.push_back({id, std::move(question)});
+  return id;
+}
+
+inline bool is_alive(const Worker& worker) {
+  return worker.number != 0 && worker.state != WorkerState::stopped;
+}
+
+// An instance is known, which can be terminated.
+inline bool has_instance(const Worker& worker) {
+  return !worker.worker_id.empty();
+}
+
+}  // namespace muster::fleet

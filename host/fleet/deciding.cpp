@@ -1,0 +1,601 @@
+// The conversation about one pool: how much is needed, who offers what, which offers are taken.
+#include <algorithm>
+#include <cmath>
+
+#include <muster/codec.hpp>
+
+#include "host/bidding/fair_share.hpp"
+#include "host/fleet/changing.hpp"
+
+namespace muster::fleet {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto history_step = 5min;
+constexpr std::size_t history_points = 12;
+constexpr auto try_strategy_again = 15s;
+constexpr std::size_t reasons_shown = 5;
+
+std::string joined(const std::vector<std::string>& reasons) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(reasons.size(), reasons_shown); ++i)
+    text += (i ? "; " : "") + reasons[i];
+  if (reasons.size() > reasons_shown)
+    text += "; and " + std::to_string(reasons.size() - reasons_shown) + " more";
+  return text;
+}
+
+std::string paused_in_words(const LaunchConfigState& launch_config) {
+  return launch_config.spec->launch_config.launch_config_id.str() + ": paused until " +
+         format_time(launch_config.paused_until) +
+         (launch_config.pause_reason.empty() ? "" : ": " + launch_config.pause_reason);
+}
+
+json::object size_inputs(const SizeRequest& request) {
+  return {{"pending", request.pending},
+          {"capacity", codec::to_value(request.capacity)},
+          {"settings", codec::to_value(request.settings)}};
+}
+
+}  // namespace
+
+// -------------------------------------------------------------------------------------------------
+// Whose turn
+
+// Without a cause that cannot wait, a pool is not looked at twice within the gap.
+void Fleet::wake(Index index, bool at_once) {
+  Pool& pool = pools_[index];
+  if (pool.removed() || pool.queued) return;
+  if (pool.talk != Talk::quiet) {
+    pool.again = true;
+    return;
+  }
+  if (!at_once && now_.wall < pool.looked + settings_.decision_gap && now_.wall >= pool.looked)
+    return set_pool_timer(index, pool.looked + settings_.decision_gap);
+  pool.queued = true;
+  to_look_at_.push_back(index);
+}
+
+void Fleet::look_at(Index index) {
+  Pool& pool = pools_[index];
+  pool.queued = false;
+  if (pool.removed() || pool.talk != Talk::quiet) return;
+  pool.looked = now_.wall;
+  pool.again = false;
+  record_history(index);
+  if (!pool.spec) {
+    pool.verdict = {VerdictKind::draining,
+                    "no longer configured; " + std::to_string(pool.totals.workers) +
+                        " workers are left and end when their credentials do"};
+    cycle(index);
+    return set_pool_timer(index, now_.wall + settings_.poll);
+  }
+  for (const Index at : pool.launch_configs)
+    if (launch_configs_[at].status == LaunchConfigStatus::paused &&
+        launch_configs_[at].paused_until <= now_.wall)
+      resumed(at, "the pause is over");
+  cycle(index);
+  shrink(index);
+  ask_size(index);
+}
+
+void Fleet::record_history(Index index) {
+  Pool& pool = pools_[index];
+  if (!pool.history.empty() && now_.wall < pool.history.back().at + history_step &&
+      now_.wall >= pool.history.back().at)
+    return;
+  if (pool.history.size() >= history_points) pool.history.erase(pool.history.begin());
+  pool.history.push_back(
+      {now_.wall, pool.demand.pending, capacity_of(pool), pool.launched, pool.failed});
+  pool.launched = pool.failed = 0;
+  dirty_pools_.push_back(index);
+}
+
+// What is about to leave is not counted as running, so that it is replaced before it is gone.
+PoolCapacity Fleet::capacity_of(const Pool& pool) const {
+  const Totals& totals = pool.totals;
+  std::int64_t idle = totals.idle;
+  if (pool.demand.claimed) idle = std::max<std::int64_t>(0, totals.running - *pool.demand.claimed);
+  return {.running = totals.running,
+          .requested = totals.requested,
+          .stopping = totals.stopping + totals.draining,
+          .idle = idle};
+}
+
+// -------------------------------------------------------------------------------------------------
+// Size
+
+void Fleet::ask_size(Index index) {
+  Pool& pool = pools_[index];
+  pool.talk = Talk::sizing;
+  ++sizing_;
+  const std::string& strategy =
+      pool.spec->strategy.empty() ? settings_.default_strategy : pool.spec->strategy;
+  ask(AskSize{strategy,
+              {.worker_pool_id = pool.id,
+               .pending = pool.demand.pending,
+               .capacity = capacity_of(pool),
+               .settings = pool.spec->settings,
+               .history = pool.history}},
+      {.pool = index});
+}
+
+void Fleet::sized(Index index, const Result<Size>& answer) {
+  --sizing_;
+  Pool& pool = pools_[index];
+  if (!pool.spec) return end_talk(index, pool.verdict, now_.wall);
+  if (!answer)
+    return end_talk(index,
+                    {VerdictKind::blocked,
+                     "the strategy cannot say how much is needed: " + answer.error().message},
+                    now_.wall + try_strategy_again);
+  const std::string said = std::to_string(answer->capacity) + ": " + answer->reason;
+  if (pool.journaled != said) {
+    pool.journaled = said;
+    journal(pool, "size", answer->reason,
+            size_inputs({.worker_pool_id = pool.id,
+                         .pending = pool.demand.pending,
+                         .capacity = capacity_of(pool),
+                         .settings = pool.spec->settings}),
+            {{"capacity", answer->capacity}});
+  }
+  if (answer->capacity <= 0) return not_more(index, *answer);
+  pool.surplus = 0;
+  std::int64_t wanted = answer->capacity - keep_draining(index, answer->capacity);
+  if (wanted <= 0)
+    return end_talk(index, {VerdictKind::satisfied,
+                            "workers that were about to end serve on: " + answer->reason});
+  const std::int64_t room = pool.spec->settings.max_capacity - pool.totals.used();
+  pool.want = wanted;
+  if (room <= 0)
+    return end_talk(index,
+                    {VerdictKind::blocked,
+                     "maxCapacity " + std::to_string(pool.spec->settings.max_capacity) +
+                         " is reached: " + in_words(pool.totals) + "; wanted: " + answer->reason});
+  pool.conversation = std::make_unique<Conversation>();
+  pool.conversation->wanted = std::min(wanted, room);
+  pool.conversation->size_reason = answer->reason;
+  pool.talk = Talk::sized;
+  pool.sized_at = now_.wall;
+  sized_.push_back(index);
+}
+
+// Those that drain only because they were too many serve on instead; returns their capacity.
+std::int64_t Fleet::keep_draining(Index index, std::int64_t wanted) {
+  std::int64_t kept = 0;
+  if (pools_[index].totals.draining == 0) return 0;
+  const std::vector<Index> workers = pools_[index].workers;
+  for (const Index at : workers) {
+    if (kept >= wanted) break;
+    const Worker& worker = workers_[at];
+    if (worker.state != WorkerState::running || worker.drain != Drain::surplus) continue;
+    kept += worker.capacity;
+    end_drain(at, "there is work again");
+  }
+  return kept;
+}
+
+void Fleet::not_more(Index index, const Size& size) {
+  Pool& pool = pools_[index];
+  pool.want = 0;
+  pool.surplus = -size.capacity;
+  const Totals& totals = pool.totals;
+  if (pool.demand.pending > 0 && totals.used() >= pool.spec->settings.max_capacity)
+    return end_talk(index, {VerdictKind::waiting,
+                            "maxCapacity " + std::to_string(pool.spec->settings.max_capacity) +
+                                " is reached: " + in_words(totals) + "; " + size.reason});
+  if (totals.requested > 0)
+    return end_talk(index, {VerdictKind::launching, in_words(totals) + "; " + size.reason});
+  end_talk(index, {VerdictKind::satisfied, size.reason});
+}
+
+std::string in_words(const Totals& totals) {
+  std::string text = std::to_string(totals.running) + " running, " +
+                     std::to_string(totals.requested) + " requested";
+  const auto add = [&](std::int64_t count, const char* what) {
+    if (count > 0) text += ", " + std::to_string(count) + what;
+  };
+  add(totals.lost, " maybe launched");
+  add(totals.draining, " draining");
+  add(totals.stopping, " stopping");
+  return text;
+}
+
+void Fleet::end_talk(Index index, Verdict verdict, Time look_again) {
+  Pool& pool = pools_[index];
+  pool.talk = Talk::quiet;
+  pool.conversation.reset();
+  if (!pool.demand.note.empty()) verdict.text += " (" + pool.demand.note + ")";
+  pool.verdict = std::move(verdict);
+  if (look_again != Time::max() && pool.verdict.kind == VerdictKind::blocked)
+    pool.verdict.until = look_again;
+  set_pool_timer(index, std::min(look_again, now_.wall + settings_.poll));
+  if (pool.again) {
+    pool.again = false;
+    wake(index);
+  }
+}
+
+// -------------------------------------------------------------------------------------------------
+// Bids
+
+// Pools whose strategy answered, all together, so that what is scarce is shared.
+void Fleet::bid_for_all() {
+  if (sized_.empty()) return;
+  share_scarce_providers();
+  for (const Index pool : std::exchange(sized_, {})) {
+    if (pools_[pool].talk != Talk::sized) continue;
+    if (waits_for_fairness(pool))
+      sized_.push_back(pool);
+    else
+      begin_bidding(pool);
+  }
+}
+
+// Only while a shared limit is about to be reached, and only for a moment, others are waited for.
+bool Fleet::waits_for_fairness(Index index) const {
+  const Pool& pool = pools_[index];
+  if (sizing_ == 0 || now_.wall >= pool.sized_at + fairness_wait || now_.wall < pool.sized_at)
+    return false;
+  return std::ranges::any_of(pool.launch_configs, [&](Index at) {
+    const ProviderState& provider = providers_[launch_configs_[at].provider];
+    return provider.settings.max_capacity &&
+           *provider.settings.max_capacity - provider.totals.occupied() < 2 * pool.want;
+  });
+}
+
+// By what each pool has and wants of the provider together, so that one that has much waits for one
+// that has little. Whom a remainder goes to changes from time to time.
+void Fleet::share_scarce_providers() {
+  for (Index at = 0; at < providers_.size(); ++at) {
+    ProviderState& provider = providers_[at];
+    provider.shares.clear();
+    if (!provider.settings.max_capacity) continue;
+    std::vector<std::int64_t> claims;
+    std::vector<Index> claimants;
+    for (Index pool = 0; pool < pools_.size(); ++pool) {
+      const auto [held, wants] = claim_on(pools_[pool], at);
+      if (held + wants == 0) continue;
+      claims.push_back(held + wants);
+      claimants.push_back(pool);
+    }
+    if (claimants.empty()) continue;
+    const auto shares =
+        bidding::fair_shares(claims, *provider.settings.max_capacity,
+                             static_cast<std::size_t>(next_number_) % claims.size());
+    provider.shares.resize(pools_.size(), 0);
+    for (std::size_t i = 0; i < claimants.size(); ++i) provider.shares[claimants[i]] = shares[i];
+  }
+}
+
+// What the pool has of the provider, and what it wants more.
+std::pair<std::int64_t, std::int64_t> Fleet::claim_on(const Pool& pool, Index provider) const {
+  std::int64_t held = 0;
+  bool could = false;
+  for (const Index at : pool.launch_configs) {
+    const LaunchConfigState& launch_config = launch_configs_[at];
+    if (launch_config.provider != provider) continue;
+    held += launch_config.totals.occupied();
+    could |= launch_config.status == LaunchConfigStatus::active;
+  }
+  return {held, could ? pool.want : 0};
+}
+
+// How much capacity may be launched from it now within all limits.
+std::int64_t Fleet::capacity_room(Index pool_index, Index index) const {
+  const Pool& pool = pools_[pool_index];
+  const LaunchConfigState& launch_config = launch_configs_[index];
+  const ProviderState& provider = providers_[launch_config.provider];
+  std::int64_t room = pool.spec->settings.max_capacity - pool.totals.used();
+  if (launch_config.spec->max_capacity)
+    room = std::min(room, *launch_config.spec->max_capacity - launch_config.totals.used());
+  if (provider.settings.max_capacity)
+    room = std::min(room, *provider.settings.max_capacity - provider.totals.occupied());
+  return std::max<std::int64_t>(room, 0);
+}
+
+std::int64_t Fleet::instances_room(Index pool_index, Index index) const {
+  const LaunchConfigState& launch_config = launch_configs_[index];
+  const ProviderState& provider = providers_[launch_config.provider];
+  std::int64_t room = capacity_room(pool_index, index);
+  if (pool_index < provider.shares.size())
+    room = std::min(room, provider.shares[pool_index] -
+                              claim_on(pools_[pool_index], launch_config.provider).first);
+  return std::max<std::int64_t>(room, 0) / launch_config.spec->launch_config.capacity_per_instance;
+}
+
+std::vector<std::pair<Index, bidding::Weight>> Fleet::weights_of(const Pool& pool, Time now) const {
+  std::vector<bidding::WeightInput> inputs;
+  std::vector<std::pair<Index, bidding::Weight>> result;
+  for (const Index at : pool.launch_configs) {
+    const LaunchConfigState& launch_config = launch_configs_[at];
+    if (launch_config.status != LaunchConfigStatus::active) continue;
+    bidding::WeightInput input{.initial_weight = launch_config.spec->initial_weight,
+                               .running = launch_config.totals.running_workers,
+                               .health = launch_config.health.last_hour(now)};
+    for (const Index worker : launch_config.unregistered)
+      if (workers_[worker].state == WorkerState::requested &&
+          workers_[worker].launch_config == at) {
+        input.oldest_unregistered = now - workers_[worker].since;
+        break;
+      }
+    inputs.push_back(std::move(input));
+    result.emplace_back(at, bidding::Weight{});
+  }
+  const auto weights = bidding::weights(inputs);
+  for (std::size_t i = 0; i < result.size(); ++i) result[i].second = weights[i];
+  return result;
+}
+
+// Why nothing can be launched from it now; empty: it can. `instances`: how many may be asked for.
+std::string Fleet::held_back(Index pool, Index index, double weight, std::int64_t& instances,
+                             Time& until) const {
+  const LaunchConfigState& launch_config = launch_configs_[index];
+  const LaunchConfig& document = launch_config.spec->launch_config;
+  const ProviderState& provider = providers_[launch_config.provider];
+  const std::string name = document.launch_config_id.str();
+  if (!provider.up)
+    return name + ": provider " + provider.id.str() + " is not available" +
+           (provider.trouble.empty() ? "" : ": " + provider.trouble);
+  if (const bidding::Hold* hold = holds_.find(provider.id, document, now_.wall)) {
+    until = hold->until;
+    return name + ": " + hold->in_words();
+  }
+  if (weight <= 0) return name + ": its weight is 0";
+  instances = instances_room(pool, index);
+  if (instances <= 0) return name + ": its limits leave no room for one more";
+  const bool canary = holds_.probed(provider.id, document, now_.wall) != nullptr;
+  if (launch_config.doubted && launch_config.totals.requested + launch_config.totals.lost > 0)
+    return name + ": one launch tries whether it works again";
+  if (canary || launch_config.doubted) instances = 1;
+  return {};
+}
+
+void Fleet::begin_bidding(Index index) {
+  Pool& pool = pools_[index];
+  Conversation& talk = *pool.conversation;
+  pool.talk = Talk::bidding;
+  talk.weights = weights_of(pool, now_.wall);
+  std::map<Index, BidRequest> requests;  // by provider
+  Time earliest = Time::max();
+  for (const auto& [at, weight] : talk.weights) {
+    LaunchConfigState& launch_config = launch_configs_[at];
+    if (weight.value <= 0 && !launch_config.doubted) {
+      launch_config.doubted = true;
+      touch(at);
+    }
+    std::int64_t instances = 0;
+    Time until = Time::max();
+    std::string why = held_back(index, at, weight.value, instances, until);
+    earliest = std::min(earliest, until);
+    if (!why.empty()) {
+      if (weight.value <= 0) why += " (" + weight.arithmetic + ")";
+      talk.problems.push_back(std::move(why));
+      continue;
+    }
+    requests[launch_config.provider].candidates.push_back(
+        {launch_config.spec->launch_config, weight.value, instances});
+  }
+  for (const Index at : pool.launch_configs)
+    if (launch_configs_[at].status == LaunchConfigStatus::paused) {
+      earliest = std::min(earliest, launch_configs_[at].paused_until);
+      talk.problems.push_back(paused_in_words(launch_configs_[at]));
+    }
+  if (requests.empty()) return nobody_bids(index, earliest);
+  for (auto& [provider, request] : requests) {
+    request.owner = owner_of(providers_[provider]);
+    request.worker_pool_id = pool.id;
+    request.capacity = talk.wanted;
+    talk.bids_awaited += 1;
+    ask(AskBids{providers_[provider].id, std::move(request)},
+        {.pool = index, .provider = provider});
+  }
+}
+
+void Fleet::nobody_bids(Index index, Time look_again) {
+  Pool& pool = pools_[index];
+  const Conversation& talk = *pool.conversation;
+  std::string why =
+      talk.problems.empty() ? "it has no active launch configuration" : joined(talk.problems);
+  const std::string text = "wants " + std::to_string(talk.wanted) + " more (" + talk.size_reason +
+                           "), but nothing can be launched: " + why;
+  if (pool.journaled != text) {
+    pool.journaled = text;
+    journal(pool, "bids", text, {{"wanted", talk.wanted}}, {});
+  }
+  end_talk(index, {VerdictKind::blocked, text}, look_again);
+}
+
+void Fleet::bid(const Open& open, Result<Bids> answer) {
+  Pool& pool = pools_[open.pool];
+  if (pool.talk != Talk::bidding) return;
+  Conversation& talk = *pool.conversation;
+  const ProviderState& provider = providers_[open.provider];
+  talk.bids_awaited -= 1;
+  if (answer) {
+    provider_fine(open.provider);
+    for (Error& problem : answer->problems) {
+      talk.problems.push_back(provider.id.str() + ": " + problem.message);
+      if (!problem.scope.whole_provider()) hold(open.provider, problem);
+    }
+    for (Bid& bid : answer->bids) take_offer(open, std::move(bid));
+  } else {
+    provider_trouble(open.provider, answer.error());
+    talk.problems.push_back(provider.id.str() + " does not bid: " + answer.error().message);
+    hold(open.provider, answer.error());
+  }
+  if (talk.bids_awaited == 0) bids_complete(open.pool);
+}
+
+// What does not make sense is left out, with a word.
+void Fleet::take_offer(const Open& open, Bid bid) {
+  Pool& pool = pools_[open.pool];
+  Conversation& talk = *pool.conversation;
+  const auto weight = std::ranges::find_if(talk.weights, [&](const auto& entry) {
+    const LaunchConfigState& launch_config = launch_configs_[entry.first];
+    return !launch_config.removed() && launch_config.provider == open.provider &&
+           launch_config.spec->launch_config.launch_config_id == bid.launch_config_id;
+  });
+  const bool sensible = weight != talk.weights.end() && bid.instances >= 0 &&
+                        std::isfinite(bid.price_per_capacity_hour) &&
+                        bid.price_per_capacity_hour >= 0;
+  if (!sensible) {
+    talk.problems.push_back(providers_[open.provider].id.str() + " bid what makes no sense for " +
+                            bid.launch_config_id.str());
+    return;
+  }
+  const std::int64_t room = instances_room(open.pool, weight->first);
+  bid.instances = std::min(bid.instances, room);
+  if (bid.instances <= 0) return;
+  bid.capacity_per_instance =
+      launch_configs_[weight->first].spec->launch_config.capacity_per_instance;
+  bid.reliability = std::clamp(bid.reliability, 0.0, 1.0);
+  talk.offers.push_back({BidId(std::to_string(talk.offers.size() + 1)),
+                         providers_[open.provider].id, weight->second.value, std::move(bid)});
+  talk.offer_launch_configs.push_back(weight->first);
+}
+
+// -------------------------------------------------------------------------------------------------
+// Selection
+
+void Fleet::bids_complete(Index index) {
+  Pool& pool = pools_[index];
+  Conversation& talk = *pool.conversation;
+  if (!pool.spec) return end_talk(index, pool.verdict, now_.wall);
+  if (talk.offers.empty()) return nobody_bids(index, now_.wall + try_strategy_again);
+  pool.talk = Talk::selecting;
+  const std::string& strategy =
+      pool.spec->strategy.empty() ? settings_.default_strategy : pool.spec->strategy;
+  ask(AskSelection{strategy,
+                   {.worker_pool_id = pool.id,
+                    .capacity = talk.wanted,
+                    .settings = pool.spec->settings,
+                    .offers = talk.offers,
+                    .seed = static_cast<std::uint64_t>(next_number())}},
+      {.pool = index});
+}
+
+void Fleet::selected(Index index, const Result<Selection>& answer) {
+  Pool& pool = pools_[index];
+  if (pool.talk != Talk::selecting) return;
+  if (!pool.spec) return end_talk(index, pool.verdict, now_.wall);
+  if (!answer)
+    return end_talk(index,
+                    {VerdictKind::blocked,
+                     "the strategy cannot choose among the bids: " + answer.error().message},
+                    now_.wall + try_strategy_again);
+  const std::int64_t launched = launch_choices(index, *answer);
+  journal_selection(index, *answer, launched);
+  const Conversation& talk = *pool.conversation;
+  pool.want = std::max<std::int64_t>(0, pool.want - launched);
+  pool.journaled.clear();
+  if (launched == 0)
+    return end_talk(
+        index,
+        {VerdictKind::blocked, "wants " + std::to_string(talk.wanted) +
+                                   " more, but no bid is taken: " + answer->reason +
+                                   (talk.problems.empty() ? "" : "; " + joined(talk.problems))},
+        now_.wall + try_strategy_again);
+  end_talk(index,
+           {VerdictKind::launching, "launches capacity " + std::to_string(launched) + " of " +
+                                        std::to_string(talk.wanted) + ": " + answer->reason});
+  if (pool.want > 0) wake(index);
+}
+
+void Fleet::journal_selection(Index index, const Selection& selection, std::int64_t launched) {
+  const Pool& pool = pools_[index];
+  const Conversation& talk = *pool.conversation;
+  json::array offers;
+  for (std::size_t i = 0; i < talk.offers.size(); ++i) {
+    const SelectRequest::Offer& offer = talk.offers[i];
+    const Index at = talk.offer_launch_configs[i];
+    const auto weight =
+        std::ranges::find(talk.weights, at, [](const auto& entry) { return entry.first; });
+    offers.push_back(json::object{{"bidId", offer.bid_id.str()},
+                                  {"providerId", offer.provider_id.str()},
+                                  {"launchConfigId", offer.bid.launch_config_id.str()},
+                                  {"instances", offer.bid.instances},
+                                  {"pricePerCapacityHour", offer.bid.price_per_capacity_hour},
+                                  {"reliability", offer.bid.reliability},
+                                  {"weight", offer.weight},
+                                  {"arithmetic", weight->second.arithmetic}});
+  }
+  json::array choices;
+  for (const Selection::Choice& choice : selection.choices)
+    choices.push_back(
+        json::object{{"bidId", choice.bid_id.str()}, {"instances", choice.instances}});
+  json::array problems;
+  for (const std::string& problem : talk.problems) problems.emplace_back(problem);
+  journal(
+      pool, "select", talk.size_reason + " → " + selection.reason,
+      {{"wanted", talk.wanted}, {"offers", std::move(offers)}, {"problems", std::move(problems)}},
+      {{"choices", std::move(choices)}, {"capacityLaunched", launched}});
+}
+
+// The intents: rows that are durable before anybody is called. Every limit is asked again here, for
+// much may have happened since the bids. Returns the capacity.
+std::int64_t Fleet::launch_choices(Index index, const Selection& selection) {
+  const Conversation& talk = *pools_[index].conversation;
+  std::int64_t total = 0;
+  std::vector<bool> taken(talk.offers.size(), false);
+  for (const Selection::Choice& choice : selection.choices) {
+    const auto offer = std::ranges::find(talk.offers, choice.bid_id, &SelectRequest::Offer::bid_id);
+    if (offer == talk.offers.end()) continue;
+    const auto place = static_cast<std::size_t>(offer - talk.offers.begin());
+    if (taken[place]) continue;
+    taken[place] = true;
+    std::int64_t instances = std::min(choice.instances, offer->bid.instances);
+    const std::int64_t capacity = offer->bid.capacity_per_instance;
+    // At most one instance more than the last bit of what is wanted.
+    instances = std::min(instances, (talk.wanted - total + capacity - 1) / capacity);
+    total += launch(index, talk.offer_launch_configs[place], instances, offer->bid) * capacity;
+  }
+  return total;
+}
+
+std::int64_t Fleet::launch(Index pool, Index at, std::int64_t instances, const Bid& bid) {
+  if (launch_configs_[at].removed() || launch_configs_[at].status != LaunchConfigStatus::active)
+    return 0;
+  const std::shared_ptr<const LaunchConfigSpec> spec = launch_configs_[at].spec;
+  const Index provider_index = launch_configs_[at].provider;
+  const std::int64_t capacity = spec->launch_config.capacity_per_instance;
+  instances = std::min(instances, capacity_room(pool, at) / capacity);
+  if (holds_.find(providers_[provider_index].id, spec->launch_config, now_.wall)) return 0;
+  bool canary = false;
+  if (const bidding::Hold* hold =
+          holds_.probed(providers_[provider_index].id, spec->launch_config, now_.wall)) {
+    instances = std::min<std::int64_t>(instances, 1);
+    canary = instances > 0 && holds_.begin_probe(*hold);
+  }
+  if (launch_configs_[at].doubted) instances = std::min<std::int64_t>(instances, 1);
+  if (instances <= 0) return 0;
+  ProviderState& provider = providers_[provider_index];
+  Launchable launchable{pool, at, bid.data, {}};
+  for (std::int64_t i = 0; i < instances; ++i) {
+    Worker worker;
+    worker.number = next_number();
+    worker.pool = pool;
+    worker.launch_config = at;
+    worker.provider = provider_index;
+    worker.capacity = static_cast<std::int32_t>(capacity);
+    worker.epoch = epoch_;
+    worker.price = bid.price_per_capacity_hour * static_cast<double>(capacity);
+    worker.created = worker.since = now_.wall;
+    worker.canary = canary;
+    worker.reason = "to be launched";
+    launchable.workers.push_back(worker.number);
+    const Index added = add_worker(std::move(worker));
+    { Changing changing(*this, added); }
+    happen("worker-requested", workers_[added], "to be launched");
+    if (static_cast<std::int64_t>(launchable.workers.size()) >=
+        provider.settings.launches_per_call) {
+      provider.launchables.push_back(launchable);
+      launchable.workers.clear();
+    }
+  }
+  if (!launchable.workers.empty()) provider.launchables.push_back(std::move(launchable));
+  return instances;
+}
+
+}  // namespace muster::fleet

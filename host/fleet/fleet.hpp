@@ -1,0 +1,330 @@
+// The whole fleet: one state, one writer. Every input is a function call, every output a value:
+// changes for the store, questions to plugins, things worth telling. It does no I/O, knows no
+// thread and reads no clock, so the same calls give the same bytes, and a simulation drives the
+// very code that a host runs.
+//
+// Whoever drives it calls inputs as they come, then settle(), makes the changes durable, and only
+// then asks the questions. The answers are inputs again.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "host/bidding/holds.hpp"
+#include "host/fleet/model.hpp"
+#include "host/fleet/settings.hpp"
+#include "host/store/store.hpp"
+
+namespace muster::fleet {
+
+// Both clocks: the wall's for what is stored and shown, the steady one to notice that the wall's
+// jumped.
+struct Now {
+  Time wall{};
+  std::chrono::milliseconds steady{};
+};
+
+struct Outcome {
+  store::Batch changes;
+  std::vector<Question> questions;
+  std::vector<Happening> happenings;
+
+  bool empty() const { return changes.empty() && questions.empty() && happenings.empty(); }
+};
+
+// What a worker is told when it registers.
+struct Registered {
+  std::int64_t number = 0;
+  LaunchConfigId launch_config_id;
+  Time credentials_expire{};
+  json::object worker_config;
+};
+
+struct ShouldTerminate {
+  bool terminate = false;
+  std::string reason;
+};
+
+// Names a worker from outside.
+struct WorkerName {
+  WorkerPoolId worker_pool_id;
+  WorkerGroup worker_group;
+  WorkerId worker_id;
+};
+
+// How long a pool that wants of what is scarce waits for the wishes of others.
+inline constexpr auto fairness_wait = std::chrono::milliseconds(200);
+
+std::string in_words(const Totals& totals);
+HoldRow to_row(const bidding::Hold& hold);
+
+class Fleet {
+ public:
+  // A new fleet with no past.
+  Fleet(Settings settings, std::string host_id, std::int64_t epoch, Now now);
+
+  ~Fleet();
+
+  // Goes on from what is in the store, as the next epoch. `host_id` is for a store that is empty.
+  static Result<std::unique_ptr<Fleet>> load(const store::Store& store, Settings settings,
+                                             const std::string& host_id, Now now);
+
+  // The whole state, for a store that has to be written anew.
+  store::Batch everything() const;
+
+  // Inputs. Each is complete in itself; the order is the order of events.
+  void configure(const std::shared_ptr<const Configuration>& configuration, Now now);
+  void provider_up(const ProviderUp& provider, Now now);
+  void provider_down(const ProviderId& provider, const std::string& why, Now now);
+  void demand_changed(const Demand& demand, Now now);  // all of it: who is not named has none
+  void answered(Answer answer, Now now);
+
+  // Pools of the API. Refused for one that a file configures, naming the file.
+  Result<void> put_api_pool(const std::shared_ptr<const PoolSpec>& spec, json::object document,
+                            Now now);
+  Result<void> remove_api_pool(const WorkerPoolId& pool, Now now);
+
+  // Workers. `not_found`: nobody knows it. Error code "gone": it is no longer wanted, and why.
+  Result<Registered> register_worker(const WorkerName& name, const ProviderId& provider, Now now);
+  Result<Registered> reregister_worker(const WorkerName& name, Now now);
+  Result<ShouldTerminate> should_terminate(const WorkerName& name, Now now);
+  Result<void> worker_active(const WorkerName& name, std::int64_t busy, Now now);
+  Result<void> report_error(const WorkerName& name, const std::string& kind,
+                            const std::string& title, const std::string& description,
+                            json::object extra, Now now);
+  Result<void> interrupt(const WorkerName& name, const Interruption& interruption, Now now);
+  Result<void> remove_worker(const WorkerName& name, const std::string& reason, Now now);
+  // Until then it gets no work and is not counted; a time that is past releases it.
+  Result<void> quarantine(const WorkerName& name, Time until, const std::string& reason, Now now);
+
+  // Launch configurations.
+  Result<void> pause(const WorkerPoolId& pool, const LaunchConfigId& id, Time until,
+                     const std::string& reason, Now now);
+  Result<void> resume(const WorkerPoolId& pool, const LaunchConfigId& id, Now now);
+
+  // Decides all that can be decided now, and hands out what came of it.
+  Outcome settle(Now now);
+  // When settle() should be called again at the latest.
+  Time next_wake() const;
+
+  // To look at; valid until the next input.
+  const Settings& settings() const { return settings_; }
+  const std::string& host_id() const { return host_id_; }
+  std::int64_t epoch() const { return epoch_; }
+  const std::vector<Pool>& pools() const { return pools_; }
+  const std::vector<LaunchConfigState>& launch_configs() const { return launch_configs_; }
+  const std::vector<ProviderState>& providers() const { return providers_; }
+  const std::vector<Worker>& workers() const { return workers_; }
+  const Pool* find_pool(const WorkerPoolId& id) const;
+  const Worker* find_worker(const WorkerName& name) const;
+  const std::string& group_name(Index group) const { return groups_[group]; }
+  std::vector<bidding::Hold> holds() const { return holds_.all(); }
+  IdempotencyKey key_of(const Worker& worker) const;
+  // The weights of the pool's active launch configurations as the next bidding would see them.
+  std::vector<std::pair<Index, bidding::Weight>> weights_of(const Pool& pool, Time now) const;
+  std::size_t questions_open() const { return open_.size(); }
+  // Empty if all sums are what the workers say; else the first that is not. For tests.
+  std::string check_sums() const;
+
+ private:
+  struct Open;     // a question that waits for its answer
+  class Changing;  // the only way to change a worker
+  struct Timer {
+    Time at;
+    Index index;
+    friend bool operator>(const Timer& a, const Timer& b) {
+      return std::pair(a.at, a.index) > std::pair(b.at, b.index);
+    }
+  };
+
+  // fleet.cpp: time, numbers, rows
+  void begin(Now now);
+  void clock_was_set();
+  std::int64_t next_number();
+  void count(const Worker& worker, std::int64_t sign);
+  Index index_of_group(const std::string& name);
+  Index index_of_pool(const WorkerPoolId& id);
+  Index index_of_provider(const ProviderId& id);
+  Index add_worker(Worker worker);
+  void erase_worker(Index worker);
+  Index lookup(const WorkerName& name) const;
+  Index lookup(Index provider, const std::string& group, const std::string& worker_id) const;
+  void index_instance(Index worker);
+  void forget_instance(Index worker);
+  WorkerRow row_of(const Worker& worker) const;
+  LaunchConfigRow row_of(const LaunchConfigState& launch_config) const;
+  PoolRow row_of(const Pool& pool) const;
+  void write_rows();
+  void touch(Index launch_config);
+  void happen(const char* kind, const Worker& worker, std::string text);
+  void happen(const char* kind, const LaunchConfigState& launch_config, std::string text);
+  void journal(const Pool& pool, const char* kind, std::string reason, json::object inputs,
+               json::object outputs);
+  void pool_error(const Worker& worker, const char* kind, std::string title,
+                  std::string description, json::object extra = {});
+  void prune();
+  template <class Ask>
+  CallId ask(Ask question, Open open);
+
+  // loading.cpp
+  Result<void> load_pools(const store::Store& store);
+  Result<void> load_launch_configs(const store::Store& store);
+  Result<void> load_workers(const store::Store& store);
+  Result<void> load_holds(const store::Store& store);
+
+  // timers.cpp
+  void set_timer(Index worker);
+  void set_pool_timer(Index pool, Time at);
+  Time due(const Worker& worker) const;
+  bool retries(const Worker& worker) const;
+  void run_timers();
+  void on_timer(Index worker);
+  void on_running_timer(Index worker, bool may_judge);
+
+  // configuring.cpp
+  void take_pool(Index pool, const std::shared_ptr<const PoolSpec>& spec);
+  int take_launch_config(Index pool, const std::shared_ptr<const LaunchConfigSpec>& spec);
+  void drop_pool(Index pool);
+  void archive(Index launch_config);
+  void judge_conformance(Index pool);
+  void cycle(Index pool);
+  void expire_pools();
+  std::optional<Error> refuse_file_pool(const WorkerPoolId& pool) const;
+  Index find_launch_config(const Pool& pool, const LaunchConfigId& id) const;
+  Result<Index> active_launch_config(const WorkerPoolId& pool, const LaunchConfigId& id) const;
+  void resumed(Index launch_config, const char* why);
+
+  // deciding.cpp: the conversation of a pool
+  void wake(Index pool, bool at_once = false);
+  void look_at(Index pool);
+  void record_history(Index pool);
+  PoolCapacity capacity_of(const Pool& pool) const;
+  void ask_size(Index pool);
+  void sized(Index pool, const Result<Size>& answer);
+  std::int64_t keep_draining(Index pool, std::int64_t wanted);
+  void not_more(Index pool, const Size& size);
+  void end_talk(Index pool, Verdict verdict, Time look_again = Time::max());
+  void bid_for_all();
+  bool waits_for_fairness(Index pool) const;
+  void share_scarce_providers();
+  std::pair<std::int64_t, std::int64_t> claim_on(const Pool& pool, Index provider) const;
+  std::int64_t capacity_room(Index pool, Index launch_config) const;
+  std::int64_t instances_room(Index pool, Index launch_config) const;
+  std::string held_back(Index pool, Index launch_config, double weight, std::int64_t& instances,
+                        Time& until) const;
+  void begin_bidding(Index pool);
+  void nobody_bids(Index pool, Time look_again);
+  void bid(const Open& open, Result<Bids> answer);
+  void take_offer(const Open& open, Bid bid);
+  void bids_complete(Index pool);
+  void selected(Index pool, const Result<Selection>& answer);
+  void journal_selection(Index pool, const Selection& selection, std::int64_t launched);
+  std::int64_t launch_choices(Index pool, const Selection& selection);
+  std::int64_t launch(Index pool, Index launch_config, std::int64_t instances, const Bid& bid);
+
+  // launching.cpp
+  void dispatch(Index provider);
+  void send(Index provider, Launchable launchable);
+  void allocated(const Open& open, Result<Allocation> answer);
+  void launch_error(Index worker, const Error& error);
+  void launched(Index worker, const Instance& instance);
+  void take_instance(Index worker, const Instance& instance);
+  void revive(Index worker);
+  void launch_failed(Index worker, const Error& error);
+  Error narrowed(Error error, Index launch_config) const;
+  void launch_uncertain(Index worker, const Error& error);
+  void retry_launch(Index worker);
+  void hold(Index provider, const Error& error);
+  void hold_changed(const bidding::Hold& hold);
+  void unhold(const bidding::Hold& hold);
+  void canary_succeeded(Worker& worker);
+  void canary_ended(Worker& worker);
+  void wake_all_of(Index provider);
+
+  // listing.cpp
+  void ask_around(Index provider);
+  void list_soon(Index provider);
+  void listed(const Open& open, Result<Listing> answer);
+  Index reconcile_instance(Index provider, const Instance& instance);
+  void found_lost(Index worker, const Instance& instance);
+  Index by_key(const IdempotencyKey& key) const;
+  void unknown_instance(Index provider, const Instance& instance);
+  void end_stranger(Index provider, const Instance& instance);
+  void launched_twice(Index provider, Index worker, const Instance& instance);
+  void missing_instances(Index provider, const std::vector<bool>& seen, const Listing& listing,
+                         Time began);
+  void never_launched(Index worker);
+  void gone(Index worker, std::string reason);
+  void noticed(const Open& open, Result<Notices> answer);
+  void provider_trouble(Index provider, const Error& error);
+  void provider_fine(Index provider);
+
+  // living.cpp: a worker's life
+  Result<Index> known(const WorkerName& name) const;
+  void became_running(Index worker);
+  Registered renew(Index worker);
+  const json::object& newest_worker_config(const Worker& worker) const;
+  void start_drain(Index worker, Drain drain, std::string reason);
+  void end_drain(Index worker, const char* why);
+  void interrupted(Index worker, const Interruption& interruption);
+  bool may_shrink(const Pool& pool, const Worker& worker) const;
+  void shrink(Index pool);
+  void stop(Index worker, std::string reason);
+  void stop_with_error(Index worker, const char* kind, const char* title,
+                       const std::string& description);
+  void never_registered(Index worker);
+  void stopped(Index worker, std::string reason);
+  void ask_termination(Index worker);
+  void terminate_waiting(Index provider);
+  void terminated(const Open& open, Result<Termination> answer);
+  Owner owner_of(const ProviderState& provider) const;
+  const Lifecycle& lifecycle_of(const Worker& worker) const;
+
+  Settings settings_;
+  std::string host_id_;
+  std::int64_t epoch_ = 1;
+  std::int64_t next_number_ = 1, reserved_ = 1;
+
+  std::vector<Worker> workers_;
+  std::vector<Index> free_workers_;
+  std::vector<Pool> pools_;
+  std::map<WorkerPoolId, Index> pool_index_;
+  std::vector<LaunchConfigState> launch_configs_;
+  std::vector<Index> free_launch_configs_;
+  std::vector<ProviderState> providers_;
+  std::map<ProviderId, Index> provider_index_;
+  std::vector<std::string> groups_;
+  std::map<std::string, Index, std::less<>> group_index_;
+  boost::unordered_flat_map<std::int64_t, Index> by_number_;
+  boost::unordered_flat_map<std::string, Index> by_instance_;  // provider, group and id
+  bidding::HoldLedger holds_;
+  std::shared_ptr<const Configuration> configuration_;
+  std::map<WorkerPoolId, std::shared_ptr<const PoolSpec>> api_pools_;
+  std::map<WorkerPoolId, Time> api_created_;
+
+  Now now_{};
+  Time wall_before_{};
+  std::chrono::milliseconds steady_before_{};
+  bool clock_known_ = false;
+  Time grace_until_{};
+  Time pruned_{};
+
+  std::vector<Timer> worker_timers_, pool_timers_;
+  std::vector<Index> to_look_at_;
+  std::vector<Index> sized_;
+  std::vector<Index> dirty_workers_;
+  std::vector<Index> dirty_launch_configs_;
+  std::vector<Index> dirty_pools_;
+  std::map<CallId, Open> open_;
+  CallId next_call_ = 1;
+  std::int64_t sizing_ = 0;  // pools that wait for their strategy
+  Outcome outcome_;
+};
+
+}  // namespace muster::fleet

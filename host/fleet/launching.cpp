@@ -1,0 +1,309 @@
+// From a chosen bid to an instance: nothing lost, nothing twice.
+#include <algorithm>
+
+#include <muster/codec.hpp>
+
+#include "host/fleet/changing.hpp"
+#include "host/store/row.hpp"
+
+namespace muster::fleet {
+namespace {
+
+// After such an error nobody knows whether an instance was launched.
+bool leaves_doubt(ErrorClass error_class) {
+  return error_class == ErrorClass::transient || error_class == ErrorClass::cancelled ||
+         error_class == ErrorClass::internal;
+}
+
+bool reasonable(const Instance& instance) {
+  return !instance.worker_id.empty() && !instance.worker_group.empty();
+}
+
+}  // namespace
+
+// -------------------------------------------------------------------------------------------------
+// Turns
+
+// The pools take turns, so that one with a thousand launches does not make another wait for its
+// one.
+void Fleet::dispatch(Index index) {
+  ProviderState& provider = providers_[index];
+  if (!provider.up) return;
+  while (!provider.launchables.empty()) {
+    const std::int64_t room = provider.throttle.room(now_.wall);
+    if (room <= 0) return;
+    auto next = std::ranges::find_if(provider.launchables, [&](const Launchable& launchable) {
+      return provider.last_served != nowhere && launchable.pool > provider.last_served;
+    });
+    if (next == provider.launchables.end()) next = provider.launchables.begin();
+    for (auto at = provider.launchables.begin(); at != provider.launchables.end(); ++at)
+      if (at->pool < next->pool &&
+          (provider.last_served == nowhere || at->pool > provider.last_served))
+        next = at;
+    provider.last_served = next->pool;
+    Launchable turn = *next;
+    if (static_cast<std::int64_t>(turn.workers.size()) > room) {
+      turn.workers.resize(static_cast<std::size_t>(room));
+      next->workers.erase(next->workers.begin(), next->workers.begin() + room);
+    } else {
+      provider.launchables.erase(next);
+    }
+    send(index, std::move(turn));
+  }
+}
+
+void Fleet::send(Index index, Launchable launchable) {
+  ProviderState& provider = providers_[index];
+  const LaunchConfigState& launch_config = launch_configs_[launchable.launch_config];
+  AllocateRequest request{.owner = owner_of(provider),
+                          .launch_config = launch_config.spec->launch_config,
+                          .bid_data = std::move(launchable.bid),
+                          .idempotency_keys = {},
+                          .tags = {},
+                          .registration = settings_.registration};
+  Open open{.pool = launchable.pool, .provider = index, .launch_config = launchable.launch_config};
+  for (const std::int64_t number : launchable.workers) {
+    const auto found = by_number_.find(number);
+    if (found == by_number_.end()) continue;
+    Worker& worker = workers_[found->second];
+    if (worker.state != WorkerState::requested) {  // given up while it waited for its turn
+      Changing(*this, found->second)->called = false;
+      continue;
+    }
+    request.idempotency_keys.push_back(key_of(worker));
+    open.workers.push_back(number);
+    Changing changing(*this, found->second);
+    ++changing->attempts;
+    changing->called = true;
+  }
+  if (request.idempotency_keys.empty()) return;
+  const std::string pool = pools_[launchable.pool].id.str();
+  request.tags = {{"muster-host", host_id_},
+                  {"muster-provider", provider.id.str()},
+                  {"muster-pool", pool},
+                  {"muster-launch-config", request.launch_config.launch_config_id.str()},
+                  {"muster-epoch", std::to_string(epoch_)}};
+  request.registration["workerPoolId"] = pool;
+  request.registration["providerId"] = provider.id.str();
+  request.registration["workerConfig"] = launch_config.spec->worker_config;
+  provider.throttle.begin(static_cast<std::int64_t>(request.idempotency_keys.size()));
+  ask(AskAllocation{provider.id, std::move(request)}, std::move(open));
+}
+
+// -------------------------------------------------------------------------------------------------
+// Outcomes
+
+void Fleet::allocated(const Open& open, Result<Allocation> answer) {
+  ProviderState& provider = providers_[open.provider];
+  bool too_fast = !answer && answer.error().error_class == ErrorClass::throttle;
+  std::map<std::string, const Launch*> launches;
+  if (answer) {
+    provider_fine(open.provider);
+    for (const Launch& launch : answer->launches) {
+      launches.emplace(launch.idempotency_key.str(), &launch);
+      too_fast |= launch.error && launch.error->error_class == ErrorClass::throttle;
+    }
+  } else if (leaves_doubt(answer.error().error_class)) {
+    provider_trouble(open.provider, answer.error());
+  }
+  provider.throttle.ended(too_fast);
+  for (const std::int64_t number : open.workers) {
+    const auto found = by_number_.find(number);
+    if (found == by_number_.end()) continue;
+    const Index index = found->second;
+    Changing(*this, index)->called = false;
+    const auto launch = launches.find(key_of(workers_[index]).str());
+    if (!answer)
+      launch_error(index, answer.error());
+    else if (launch == launches.end())
+      launch_error(index, Error::internal("the provider's answer does not name this launch"));
+    else if (launch->second->error)
+      launch_error(index, *launch->second->error);
+    else if (launch->second->instance && reasonable(*launch->second->instance))
+      launched(index, *launch->second->instance);
+    else
+      launch_error(index, Error::internal("the provider's answer has neither instance nor error"));
+  }
+  wake(open.pool);
+}
+
+void Fleet::launch_error(Index index, const Error& error) {
+  if (workers_[index].state == WorkerState::stopped) return;
+  if (has_instance(workers_[index])) return;  // a listing found it meanwhile
+  if (leaves_doubt(error.error_class))
+    launch_uncertain(index, error);
+  else
+    launch_failed(index, error);
+}
+
+// The instance is there. Its worker may have been given up meanwhile: then it ends at once.
+void Fleet::launched(Index index, const Instance& instance) {
+  const Index tenant =
+      lookup(workers_[index].provider, instance.worker_group.str(), instance.worker_id.str());
+  if (tenant == index) return;  // a listing was faster
+  if (tenant != nowhere && is_alive(workers_[tenant])) {
+    launch_failed(index, Error::internal("the provider answered with instance " +
+                                         instance.worker_id.str() + ", which is another worker's"));
+    return;
+  }
+  take_instance(index, instance);
+  Worker& worker = workers_[index];
+  LaunchConfigState& launch_config = launch_configs_[worker.launch_config];
+  launch_config.health.launched(now_.wall);
+  touch(worker.launch_config);
+  ++pools_[worker.pool].launched;
+  launch_config.unregistered.push_back(index);
+  if (launch_config.unregistered.size() > 64 &&
+      static_cast<std::int64_t>(launch_config.unregistered.size()) >
+          2 * launch_config.totals.workers)
+    std::erase_if(launch_config.unregistered, [&](Index at) {
+      return workers_[at].state != WorkerState::requested ||
+             workers_[at].launch_config != worker.launch_config;
+    });
+  if (worker.canary) {
+    Changing changing(*this, index);
+    canary_succeeded(*changing);
+  }
+  happen("worker-launched", worker, "launched as " + instance.worker_id.str());
+  if (worker.state == WorkerState::stopping) ask_termination(index);
+}
+
+void Fleet::take_instance(Index index, const Instance& instance) {
+  const bool was_stopped = workers_[index].state == WorkerState::stopped;
+  if (was_stopped) revive(index);
+  {
+    Changing worker(*this, index);
+    worker->phase = LaunchPhase::launched;
+    worker->group = index_of_group(instance.worker_group.str());
+    worker->worker_id = instance.worker_id.str();
+    worker->provider_data = json::write(instance.provider_data);
+    worker->lost = false;
+    worker->attempts = 0;
+    worker->missing = 0;
+    worker->since = now_.wall;
+    if (worker->state == WorkerState::requested) worker->reason = "launched, boots";
+  }
+  index_instance(index);
+}
+
+// A worker that was given up turns out to have an instance: back among the living, to be ended.
+void Fleet::revive(Index index) {
+  Worker& worker = workers_[index];
+  Pool& pool = pools_[worker.pool];
+  worker.place_in_pool = static_cast<Index>(pool.workers.size());
+  pool.workers.push_back(index);
+  Changing changing(*this, index);
+  changing->state = WorkerState::stopping;
+  changing->terminating = false;
+}
+
+void Fleet::launch_failed(Index index, const Error& error) {
+  Worker& worker = workers_[index];
+  LaunchConfigState& launch_config = launch_configs_[worker.launch_config];
+  launch_config.health.failed(now_.wall, error.error_class);
+  touch(worker.launch_config);
+  ++pools_[worker.pool].failed;
+  json::object extra{{"class", std::string(to_string(error.error_class))}};
+  if (!error.code.empty()) extra["code"] = error.code;
+  pool_error(worker, "creation-error", "could not be launched", error.message, std::move(extra));
+  hold(worker.provider, narrowed(error, worker.launch_config));
+  {
+    Changing changing(*this, index);
+    changing->canary = false;  // the hold is renewed already
+  }
+  stopped(index, "could not be launched: " + error.message);
+}
+
+// An error that concerns a document and names no scope concerns this document, not the whole
+// provider.
+Error Fleet::narrowed(Error error, Index launch_config) const {
+  const bool of_document =
+      error.error_class == ErrorClass::config || error.error_class == ErrorClass::invalid ||
+      error.error_class == ErrorClass::not_found || error.error_class == ErrorClass::unsupported;
+  if (of_document && error.scope.whole_provider())
+    error.scope.launch_config_id =
+        launch_configs_[launch_config].spec->launch_config.launch_config_id.str();
+  return error;
+}
+
+void Fleet::launch_uncertain(Index index, const Error& error) {
+  {
+    Changing worker(*this, index);
+    if (worker->phase != LaunchPhase::uncertain) worker->since = now_.wall;
+    worker->phase = LaunchPhase::uncertain;
+    if (worker->state == WorkerState::requested)
+      worker->reason = "nobody knows whether it was launched: " + error.message;
+  }
+  hold(workers_[index].provider, narrowed(error, workers_[index].launch_config));
+  list_soon(workers_[index].provider);
+}
+
+// With the same key, so that a launch that did happen is found and not repeated.
+void Fleet::retry_launch(Index index) {
+  Worker& worker = workers_[index];
+  {
+    Changing changing(*this, index);
+    changing->called = true;
+  }
+  providers_[worker.provider].launchables.push_back(
+      {worker.pool, worker.launch_config, nullptr, {worker.number}});
+}
+
+// -------------------------------------------------------------------------------------------------
+// Holds
+
+void Fleet::hold(Index provider, const Error& error) {
+  if (const bidding::Hold* held = holds_.add(providers_[provider].id, error, now_.wall))
+    hold_changed(*held);
+}
+
+void Fleet::hold_changed(const bidding::Hold& hold) {
+  outcome_.changes.emplace_back(store::put(to_row(hold)));
+}
+
+void Fleet::unhold(const bidding::Hold& hold) {
+  outcome_.changes.emplace_back(store::erase<HoldRow>({hold.provider_id.str(), hold.scope_text()}));
+}
+
+void Fleet::canary_succeeded(Worker& worker) {
+  worker.canary = false;
+  for (const bidding::Hold& over :
+       holds_.succeeded(providers_[worker.provider].id,
+                        launch_configs_[worker.launch_config].spec->launch_config)) {
+    unhold(over);
+    wake_all_of(worker.provider);
+  }
+}
+
+void Fleet::canary_ended(Worker& worker) {
+  worker.canary = false;
+  holds_.probe_ended(providers_[worker.provider].id,
+                     launch_configs_[worker.launch_config].spec->launch_config);
+}
+
+// Those that were held with it may launch as many as they want now.
+void Fleet::wake_all_of(Index provider) {
+  for (Index pool = 0; pool < pools_.size(); ++pool)
+    if (pools_[pool].want > 0 && std::ranges::any_of(pools_[pool].launch_configs, [&](Index at) {
+          return launch_configs_[at].provider == provider;
+        }))
+      wake(pool);
+}
+
+HoldRow to_row(const bidding::Hold& hold) {
+  return {.provider_id = hold.provider_id,
+          .scope = hold.scope_text(),
+          .error_class = std::string(to_string(hold.error.error_class)),
+          .region = hold.error.scope.region,
+          .zone = hold.error.scope.zone,
+          .instance_type = hold.error.scope.instance_type,
+          .launch_config_id = hold.error.scope.launch_config_id,
+          .message = hold.error.message,
+          .code = hold.error.code,
+          .since = hold.since,
+          .until = hold.until,
+          .strikes = hold.strikes,
+          .probing = hold.probing};
+}
+
+}  // namespace muster::fleet

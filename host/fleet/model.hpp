@@ -1,0 +1,163 @@
+// The state of the fleet: pools, launch configurations, providers, workers. Plain values; Fleet
+// alone changes them and keeps the sums right.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/allocation/throttle.hpp"
+#include "host/bidding/health.hpp"
+#include "host/bidding/weights.hpp"
+#include "host/fleet/configuration.hpp"
+#include "host/fleet/messages.hpp"
+#include "host/fleet/rows.hpp"
+
+namespace muster::fleet {
+
+using Index = std::uint32_t;
+inline constexpr Index nowhere = ~Index{0};
+
+// Times that are not known are Time{}, which saves memory by the million.
+struct Worker {
+  std::int64_t number = 0;  // 0: the slot is free
+  Index pool = nowhere, launch_config = nowhere, provider = nowhere, group = nowhere;
+  Index place_in_pool = nowhere;  // among Pool::workers
+  WorkerState state = WorkerState::requested;
+  LaunchPhase phase = LaunchPhase::intended;
+  Drain drain = Drain::none;
+  bool lost = false;         // without an answer for so long that others are launched instead
+  bool called = false;       // a launch call with its key is on its way, or waits for its turn
+  bool terminating = false;  // likewise a termination
+  bool dirty = false;        // not yet in the batch of changes
+  bool canary = false;       // its fate decides on a hold
+  std::uint8_t missing = 0;  // listings in a row that did not show it
+  std::uint8_t attempts = 0;
+  std::int32_t capacity = 1, busy = -1;  // busy -1: not known
+  std::int64_t epoch = 0;
+  double price = 0;
+  Time created{}, since{}, registered{}, credentials_expire{}, last_active{}, idle_since{},
+      interruption{}, quarantined_until{};
+  Time look{};  // the timer that is set for it
+  std::string worker_id, reason, provider_data;
+};
+
+// Sums of capacity over workers. The invariant that they equal the workers is checked by tests at
+// every step of a simulation.
+struct Totals {
+  std::int64_t requested = 0;  // on its way
+  std::int64_t lost = 0;       // maybe on its way
+  std::int64_t running = 0;    // takes work
+  std::int64_t draining = 0;   // runs, takes no new work
+  std::int64_t stopping = 0;
+  std::int64_t busy = 0;             // of running, as far as known
+  std::int64_t idle = 0;             // likewise
+  std::int64_t workers = 0;          // not stopped
+  std::int64_t running_workers = 0;  // running or draining
+
+  // What limits of pools and launch configurations are about: what can work, or will.
+  std::int64_t used() const { return requested + lost + running + draining; }
+  // What a provider's limit is about: what it has.
+  std::int64_t occupied() const { return used() + stopping; }
+  friend bool operator==(const Totals&, const Totals&) = default;
+};
+
+struct LaunchConfigState {
+  std::shared_ptr<const LaunchConfigSpec> spec;
+  Index pool = nowhere, provider = nowhere;
+  LaunchConfigStatus status = LaunchConfigStatus::active;
+  Time paused_until{};
+  std::string pause_reason;
+  Time created{}, archived{};
+  std::optional<std::string> outdated = {};  // archived, and its workers do not conform: why
+  bidding::Health health;
+  Totals totals;
+  std::int64_t rows = 0;  // workers in the store, stopped ones included
+  // Launched, in their order; those that registered drop out lazily.
+  std::vector<Index> unregistered;
+  bool doubted = false;  // see LaunchConfigRow
+  bool dirty = false;
+
+  bool removed() const { return spec == nullptr; }
+};
+
+enum class Talk { quiet, sizing, sized, bidding, selecting };
+
+enum class VerdictKind { satisfied, launching, waiting, blocked, draining };
+constexpr auto enum_names(VerdictKind) {
+  return std::array<std::string_view, 5>{"satisfied", "launching", "waiting", "blocked",
+                                         "draining"};
+}
+
+// Why the pool is where it is.
+struct Verdict {
+  VerdictKind kind = VerdictKind::waiting;
+  std::string text = "the pool was not looked at yet";
+  std::optional<Time> until = {};
+};
+
+// One bidding in progress.
+struct Conversation {
+  std::int64_t wanted = 0;
+  std::string size_reason;
+  int bids_awaited = 0;
+  std::vector<SelectRequest::Offer> offers;
+  std::vector<Index> offer_launch_configs;  // beside offers
+  std::vector<std::string> problems;        // why somebody did not bid
+  std::vector<std::pair<Index, bidding::Weight>> weights;
+};
+
+struct Pool {
+  WorkerPoolId id;
+  std::shared_ptr<const PoolSpec> spec;  // null: no longer configured, its workers drain
+  std::vector<Index> launch_configs;
+  std::vector<Index> workers;  // not stopped
+  Totals totals;
+  PoolDemand demand;
+  Talk talk = Talk::quiet;
+  bool again = false;     // something happened meanwhile
+  bool queued = false;    // among the pools to look at
+  std::int64_t want = 0;  // capacity that was asked for and not launched, for fairness
+  std::int64_t surplus = 0;
+  std::unique_ptr<Conversation> conversation;
+  Verdict verdict;
+  Time looked{}, look{}, sized_at{};
+  std::string journaled;  // the last decision about its size, to write each only once
+  std::vector<HistoryPoint> history;
+  std::int64_t launched = 0, failed = 0;  // since the last point of the history
+  std::int64_t outdated_draining = 0;     // workers
+
+  bool removed() const { return id.empty(); }
+};
+
+// A launch call that waits for its turn.
+struct Launchable {
+  Index pool, launch_config;
+  json::value bid;
+  std::vector<std::int64_t> workers;  // by number
+};
+
+struct ProviderState {
+  ProviderId id;
+  bool up = false;  // configured and able to answer
+  ProviderSettings settings;
+  FieldClasses field_classes;
+  bool has_notices = false;
+  allocation::Throttle throttle;
+  Totals totals;
+  std::vector<Launchable> launchables;     // in the order in which they came
+  Index last_served = nowhere;             // the pool whose turn it was last
+  std::vector<std::int64_t> to_terminate;  // by number
+  CallId listing = 0, noticing = 0;
+  Time list_at{}, notices_at{};
+  Time listed{};         // when the last good listing began; Time{}: never in this run
+  Time trouble_since{};  // calls fail since then
+  std::string trouble;
+  std::int64_t unsure = 0;           // workers whose launch has no known outcome
+  std::int64_t bad_listings = 0;     // in a row, that lack too much to be believed
+  std::vector<std::int64_t> shares;  // by pool, if it has a limit
+};
+
+}  // namespace muster::fleet

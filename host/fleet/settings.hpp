@@ -1,0 +1,38 @@
+// The numbers of the fleet that an operator may change.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include <muster/json.hpp>
+
+namespace muster::fleet {
+
+struct Settings {
+  std::chrono::milliseconds poll =
+      std::chrono::seconds(60);  // a pool is looked at so often without a cause
+  std::chrono::milliseconds decision_gap =
+      std::chrono::milliseconds(250);  // between two looks, unless demand changed
+  std::chrono::milliseconds list_every = std::chrono::seconds(60);
+  std::chrono::milliseconds list_soon =
+      std::chrono::seconds(5);  // while a launch's fate is not known
+  std::chrono::milliseconds notices_every = std::chrono::seconds(10);
+  // After a start, or a jump of the clock, nobody is stopped because of time: workers could not
+  // reach the host, or their times mean nothing.
+  std::chrono::milliseconds grace = std::chrono::minutes(10);
+  std::chrono::milliseconds clock_jump = std::chrono::seconds(60);  // what counts as one
+  // A launch without an answer still counts against the limits, but after this no longer as
+  // capacity that is on its way: others may be launched for the demand.
+  std::chrono::milliseconds lost_after = std::chrono::minutes(2);
+  std::chrono::milliseconds after_credentials = std::chrono::minutes(15);  // for outdated workers
+  std::chrono::milliseconds drain_grace =
+      std::chrono::minutes(1);  // to end by itself, for an idle worker
+  std::chrono::milliseconds terminate_again = std::chrono::minutes(1);
+  std::chrono::milliseconds stopped_kept = std::chrono::hours(24);
+  std::chrono::milliseconds journal_kept = std::chrono::hours(24 * 7);
+  std::int64_t launch_attempts = 3;  // with the same key, before a listing decides
+  std::string default_strategy = "classic";
+  json::object registration = {};  // what workers need to find the host
+};
+
+}  // namespace muster::fleet
