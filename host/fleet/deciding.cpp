@@ -339,7 +339,9 @@ std::string Fleet::held_back(Index pool, Index index, double weight, std::int64_
     return name + ": provider " + provider.id.str() + " is not available" +
            (provider.trouble.empty() ? "" : ": " + provider.trouble);
   if (const bidding::Hold* hold = holds_.find(provider.id, document, now_.wall)) {
-    until = hold->until;
+    // A hold that is over and tried by a canary has no end that could be waited for: the canary's
+    // fate wakes the pool, and a time in the past would have it look again at once, and again.
+    if (hold->until > now_.wall) until = hold->until;
     return name + ": " + hold->in_words();
   }
   if (weight <= 0) return name + ": its weight is 0";
