@@ -16,8 +16,7 @@ using rules::Facts;
 using rules::Leaf;
 
 bool is_pool_setting(const rules::Path& path) {
-  const auto& names = rules::pool_setting_names();
-  return !path.empty() && std::find(names.begin(), names.end(), path.front()) != names.end();
+  return !path.empty() && rules::is_pool_setting(path.front());
 }
 
 // Which rule an effect is put down to.

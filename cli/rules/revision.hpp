@@ -1,5 +1,4 @@
-// Worker configurations as they were in a git revision, read from git's objects: nothing is checked
-// out and nothing in the repository changes.
+// Worker configurations as they were in a git revision.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +8,8 @@
 
 #include <muster/error.hpp>
 #include <muster/rules/configuration_set.hpp>
+
+#include "host/git/repository.hpp"
 
 namespace muster::cli {
 
@@ -22,16 +23,14 @@ class Repository {
   std::optional<std::string> commit(const std::string& revision) const;
 
   // The configuration files directly in `folder` at a commit, named as they would be in the
-  // checkout. A folder that was not there has none. Symbolic links lead to files of the same folder
-  // or nowhere.
+  // checkout. A folder that was not there has none.
   Result<std::vector<rules::SourceFile>> read(const std::string& commit,
                                               const std::filesystem::path& folder) const;
 
  private:
-  explicit Repository(std::filesystem::path root) : root_(std::move(root)) {}
-  Result<std::vector<std::string>> objects(const std::vector<std::string>& ids) const;
+  explicit Repository(git::Repository repository) : repository_(std::move(repository)) {}
 
-  std::filesystem::path root_;  // of the checkout
+  git::Repository repository_;
 };
 
 }  // namespace muster::cli

@@ -6,6 +6,7 @@
 #include <muster/nearest.hpp>
 
 #include "host/config/installed_plugins.hpp"
+#include "host/git/repository.hpp"
 
 namespace muster::config {
 namespace fs = std::filesystem;
@@ -95,9 +96,54 @@ class CrossCheck {
   }
 
   void check_worker_configurations() {
-    if (host_.worker_configurations)
-      check_folder("/workerConfigurations", *host_.worker_configurations,
+    const auto& workers = host_.worker_configurations;
+    if (!workers) return check_empty_source();
+    const bool in_table = document_.root.at("workerConfigurations").is_object();
+    const std::string source = "/workerConfigurations" + std::string(in_table ? "/source" : "");
+    if (workers->git.empty()) {
+      check_folder(in_table ? source + "/folder" : source, workers->folder,
                    "make it, or correct the path");
+      if (in_table && document_.values.contains(source + "/ref"))
+        error(source + "/ref", "only a git repository has one",
+              "add git = \"...\", or delete this");
+      return;
+    }
+    check_repository(source, *workers);
+  }
+
+  // What is wrong in a source was taken out before, so only one that was written empty is told.
+  void check_empty_source() {
+    const auto* written = document_.root.if_contains("workerConfigurations");
+    if (!written || !written->is_object() || !written->get_object().contains("source")) return;
+    error("/workerConfigurations/source", "it names neither a folder nor a repository",
+          "write source = { folder = \"...\" } or source = { git = \"...\", ref = \"main\" }");
+  }
+
+  void check_repository(const std::string& source, const WorkerConfigurations& workers) {
+    if (!git::is_remote(workers.git))
+      check_folder(source + "/git", workers.git, "make it, or correct the path");
+    else if (workers.git.starts_with('-'))
+      error(source + "/git", "this is no address",
+            "write for example \"https://host/workers.git\"");
+    else if (has_password(workers.git))
+      error(source + "/git", "an address with a password in it is seen by everybody who sees logs",
+            "give it to git: git config --global credential.helper, or use ssh");
+    if (!git::is_plain_ref(workers.ref))
+      error(source + "/ref",
+            json::write(json::value(json::string(workers.ref))) + " is no branch, tag or commit",
+            "write for example ref = \"main\"");
+    const auto normal = workers.folder.lexically_normal();
+    if (workers.folder.is_absolute() || (!normal.empty() && *normal.begin() == ".."))
+      error(source + "/folder", "with git, this is a folder inside the repository",
+            "write for example folder = \"workers\"");
+  }
+
+  static bool has_password(std::string_view url) {
+    const auto begin = url.find("://");
+    if (begin == std::string_view::npos) return false;
+    const auto authority = url.substr(begin + 3, url.find('/', begin + 3) - begin - 3);
+    const auto at = authority.rfind('@');
+    return at != std::string_view::npos && authority.substr(0, at).find(':') < at;
   }
 
   void check_folder(const std::string& pointer, const fs::path& folder, std::string if_missing) {

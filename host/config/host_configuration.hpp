@@ -30,6 +30,14 @@ struct CellLimits {
   friend bool operator==(const CellLimits&, const CellLimits&) = default;
 };
 
+// How much and how fast a provider may launch, over all pools. Empty: as the fleet has it.
+struct LaunchLimits {
+  std::optional<std::int64_t> max_capacity;
+  std::optional<double> per_second;
+  std::optional<std::int64_t> burst, calls_at_once, per_call;
+  friend bool operator==(const LaunchLimits&, const LaunchLimits&) = default;
+};
+
 // One provider or one strategy.
 struct PluginInstance {
   std::string id;                      // providerId, or the strategy's name
@@ -40,6 +48,7 @@ struct PluginInstance {
   CellLimits limits;
   std::optional<std::string> user;       // that its cells run as
   std::vector<std::string> environment;  // names of the host's variables that its cells get, too
+  LaunchLimits launch;                   // of a provider
   json::object config;                   // handed to the plugin as it is
   friend bool operator==(const PluginInstance&, const PluginInstance&) = default;
 };
@@ -69,6 +78,28 @@ struct AuthSettings {
   friend bool operator==(const AuthSettings&, const AuthSettings&) = default;
 };
 
+// Where worker configurations come from.
+struct WorkerConfigurations {
+  std::filesystem::path folder;  // absolute; with `git`: inside the repository, may be empty
+  std::string git = {};          // an absolute path or an address; empty: `folder` is one of ours
+  std::string ref = "HEAD";
+  std::chrono::milliseconds poll = std::chrono::seconds(30);
+  friend bool operator==(const WorkerConfigurations&, const WorkerConfigurations&) = default;
+};
+
+struct StoreSettings {
+  bool synchronous_full = true;
+  friend bool operator==(const StoreSettings&, const StoreSettings&) = default;
+};
+
+// Empty: as the fleet has it.
+struct FleetSettings {
+  std::optional<std::string> default_strategy;
+  std::optional<std::chrono::milliseconds> poll, list_every, notices_every, grace, journal_kept,
+      stopped_kept;
+  friend bool operator==(const FleetSettings&, const FleetSettings&) = default;
+};
+
 // All paths are absolute.
 struct HostConfiguration {
   std::filesystem::path file;  // empty: the built-in configuration
@@ -76,12 +107,14 @@ struct HostConfiguration {
   std::filesystem::path data_directory;
   bool data_directory_is_default = false;  // nobody typed it: it is made with its parents
   std::vector<std::filesystem::path> plugin_folders;
-  std::optional<std::filesystem::path> worker_configurations;
+  std::optional<WorkerConfigurations> worker_configurations;
   std::chrono::milliseconds shutdown_deadline = std::chrono::seconds(30);
   LogSettings log;
   HttpSettings http;
   AuthSettings auth;
-  std::vector<PluginInstance> providers;   // sorted by id
+  StoreSettings store;
+  FleetSettings fleet;
+  std::vector<PluginInstance> providers;  // sorted by id
   // Sorted by id; `cheapest`, `classic` and `estimator` if the file names none.
   std::vector<PluginInstance> strategies;
   std::shared_ptr<const TomlDocument> document;

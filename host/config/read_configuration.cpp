@@ -5,6 +5,7 @@
 #include "host/config/schema_check.hpp"
 #include "host/config/toml_document.hpp"
 #include "host/config/toml_text.hpp"
+#include "host/git/repository.hpp"
 
 namespace muster::config {
 namespace fs = std::filesystem;
@@ -28,12 +29,14 @@ class Reader {
     else
       for (const fs::path& item : defaults_.plugin_folders)
         host.plugin_folders.push_back(absolute(item));
-    if (const auto workers = text(root, "workerConfigurations"))
-      host.worker_configurations = absolute(*workers);
+    read_worker_configurations(root, host);
     read(root, "shutdownDeadline", host.shutdown_deadline);
     read_log(table(root, "log"), host.log);
     read_http(table(root, "http"), host.http);
     read_auth(table(root, "auth"), host);
+    host.store.synchronous_full =
+        text(table(root, "store"), "synchronous").value_or("full") == "full";
+    read_fleet(table(root, "fleet"), host.fleet);
     host.providers = instances(table(root, "providers"));
     host.strategies = instances(table(root, "strategies"));
     if (host.strategies.empty()) host.strategies = strategies_without_config();
@@ -74,6 +77,25 @@ class Reader {
 
   fs::path absolute(const fs::path& path) const { return (base_ / path).lexically_normal(); }
 
+  void read_worker_configurations(const json::object& root, HostConfiguration& host) const {
+    const auto* written = root.if_contains("workerConfigurations");
+    if (!written) return;
+    WorkerConfigurations workers;
+    if (written->is_string()) {
+      workers.folder = absolute(std::string(written->get_string()));
+    } else {
+      const json::object source = table(written->get_object(), "source");
+      const std::string folder = text(source, "folder").value_or("");
+      const std::string git = text(source, "git").value_or("");
+      if (git.empty() && folder.empty()) return;  // the schema's check or the cross check says so
+      workers.git = git.empty() || git::is_remote(git) ? git : absolute(git).string();
+      workers.folder = git.empty() ? absolute(folder) : fs::path(folder);
+      workers.ref = text(source, "ref").value_or(workers.ref);
+      read(written->get_object(), "poll", workers.poll);
+    }
+    host.worker_configurations = std::move(workers);
+  }
+
   static void read_log(const json::object& from, LogSettings& log) {
     log.level = log_level_from(text(from, "level").value_or("info")).value_or(LogLevel::info);
     const std::string format = text(from, "format").value_or("auto");
@@ -108,6 +130,35 @@ class Reader {
     }
   }
 
+  static void read_fleet(const json::object& from, FleetSettings& fleet) {
+    const auto duration = [&](std::string_view key) -> std::optional<std::chrono::milliseconds> {
+      const auto found = text(from, key);
+      return found ? parse_duration(*found) : std::nullopt;
+    };
+    fleet.default_strategy = text(from, "defaultStrategy");
+    fleet.poll = duration("poll");
+    fleet.list_every = duration("listEvery");
+    fleet.notices_every = duration("noticesEvery");
+    fleet.grace = duration("grace");
+    fleet.journal_kept = duration("journalKept");
+    fleet.stopped_kept = duration("stoppedKept");
+  }
+
+  static LaunchLimits launch_limits(const json::object& from) {
+    const auto integer = [&](std::string_view key) -> std::optional<std::int64_t> {
+      const auto* found = from.if_contains(key);
+      return found ? std::optional(found->to_number<std::int64_t>()) : std::nullopt;
+    };
+    LaunchLimits launch;
+    launch.max_capacity = integer("maxCapacity");
+    if (const auto* rate = from.if_contains("perSecond"))
+      launch.per_second = rate->to_number<double>();
+    launch.burst = integer("burst");
+    launch.calls_at_once = integer("callsAtOnce");
+    launch.per_call = integer("perCall");
+    return launch;
+  }
+
   static std::vector<PluginInstance> instances(const json::object& from) {
     std::map<std::string, PluginInstance> sorted;
     for (const auto& [id, item] : from)
@@ -134,6 +185,7 @@ class Reader {
     if (const auto time = text(limits, "cpuTime")) instance.limits.cpu_time = parse_duration(*time);
     if (const auto* files = limits.if_contains("openFiles"))
       instance.limits.open_files = files->to_number<std::uint32_t>();
+    instance.launch = launch_limits(table(from, "launch"));
     instance.config = table(from, "config");
     return instance;
   }

@@ -26,6 +26,7 @@ struct Lifecycle {
   struct CyclingBudget {
     std::optional<std::int64_t> workers = {};
     double share = 1;
+    friend bool operator==(const CyclingBudget&, const CyclingBudget&) = default;
   } cycling_budget;
 
   // When cycling may begin, in UTC; none: always. A window that ends before it begins spans
@@ -33,8 +34,10 @@ struct Lifecycle {
   struct Window {
     std::vector<int> weekdays = {};  // 0 is Sunday; empty: every day
     std::chrono::minutes from{0}, to{24 * 60};
+    friend bool operator==(const Window&, const Window&) = default;
   };
   std::vector<Window> cycling_windows;
+  friend bool operator==(const Lifecycle&, const Lifecycle&) = default;
 };
 
 // One thing that a provider can launch for a pool.
@@ -65,11 +68,15 @@ struct PoolSpec {
   Lifecycle lifecycle;
   std::vector<ProviderId> providers;
   std::vector<std::shared_ptr<const LaunchConfigSpec>> launch_configs;
+  std::vector<std::string> teams = {};
+  json::object payload_schema = {};  // of what tasks may ask for
 };
 
 struct Configuration {
   std::string revision;  // of what it was made from: the git commit, or a digest of the files
   std::map<WorkerPoolId, std::shared_ptr<const PoolSpec>> pools;
+  // What a change of a launch document means for running workers, as the providers have it.
+  std::map<ProviderId, FieldClasses> field_classes = {};
 };
 
 }  // namespace muster::fleet

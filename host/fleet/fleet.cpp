@@ -32,6 +32,8 @@ Fleet::Fleet(Settings settings, std::string host_id, std::int64_t epoch, Now now
   outcome_.changes.emplace_back(store::put(HostRow{"epoch", std::to_string(epoch_)}));
 }
 
+Fleet::~Fleet() = default;
+
 // Notices a clock that was set: then no worker is judged by the time for a while.
 void Fleet::begin(Now now) {
   if (clock_known_) {
@@ -39,14 +41,36 @@ void Fleet::begin(Now now) {
     const auto steady = now.steady - steady_before_;
     if (std::chrono::abs(wall - steady) > settings_.clock_jump) {
       grace_until_ = now.wall + settings_.grace;
-      for (Index i = 0; i < workers_.size(); ++i)
-        if (workers_[i].number != 0) set_timer(i);
+      now_ = now;
+      clock_was_set();
     }
   }
   clock_known_ = true;
   wall_before_ = now.wall;
   steady_before_ = now.steady;
   now_ = now;
+}
+
+// Times in the future are times of a clock that was wrong: what they say happened just now.
+void Fleet::clock_was_set() {
+  const Time now = now_.wall;
+  for (Index i = 0; i < workers_.size(); ++i) {
+    Worker& worker = workers_[i];
+    if (worker.number == 0) continue;
+    for (Time* time : {&worker.since, &worker.last_active, &worker.idle_since, &worker.registered})
+      *time = std::min(*time, now);
+    set_timer(i);
+  }
+  for (Index i = 0; i < pools_.size(); ++i) {
+    if (pools_[i].removed()) continue;
+    pools_[i].looked = std::min(pools_[i].looked, now);
+    pools_[i].look = Time{};
+    set_pool_timer(i, now + settings_.decision_gap);
+  }
+  for (ProviderState& provider : providers_) {
+    provider.list_at = std::min(provider.list_at, now + settings_.list_every);
+    provider.notices_at = std::min(provider.notices_at, now + settings_.notices_every);
+  }
 }
 
 std::int64_t Fleet::next_number() {

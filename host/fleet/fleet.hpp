@@ -69,6 +69,8 @@ class Fleet {
   // A new fleet with no past.
   Fleet(Settings settings, std::string host_id, std::int64_t epoch, Now now);
 
+  ~Fleet();
+
   // Goes on from what is in the store, as the next epoch. `host_id` is for a store that is empty.
   static Result<std::unique_ptr<Fleet>> load(const store::Store& store, Settings settings,
                                              const std::string& host_id, Now now);
@@ -143,6 +145,7 @@ class Fleet {
 
   // fleet.cpp: time, numbers, rows
   void begin(Now now);
+  void clock_was_set();
   std::int64_t next_number();
   void count(const Worker& worker, std::int64_t sign);
   Index index_of_group(const std::string& name);

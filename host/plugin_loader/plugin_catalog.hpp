@@ -16,7 +16,7 @@
 #include "host/plugin_loader/active_versions.hpp"
 #include "host/plugin_loader/breadcrumbs.hpp"
 #include "host/plugin_loader/cell_channel.hpp"
-#include "host/plugin_loader/folder_watch.hpp"
+#include "host/base/folder_watch.hpp"
 #include "host/plugin_loader/plugin_instance.hpp"
 #include "host/plugin_loader/plugin_record.hpp"
 #include "host/plugin_loader/plugin_scan.hpp"
@@ -60,6 +60,13 @@ class PluginCatalog {
   Result<void> rollback(const std::string& plugin_id);
 
   PluginList list() const;
+
+  // What a running instance is; nothing if there is none of that id (yet), or if it is quarantined.
+  struct Running {
+    json::object description;  // as describe() said it
+    std::string version;       // of the plugin, with its content's hash
+  };
+  std::optional<Running> running(const std::string& instance_id) const;
 
   // The way to call an instance, over all its lanes; null if there is none of that id (yet). Stays
   // valid across swaps and restarts, and fails once the catalog is gone.

@@ -73,7 +73,7 @@ void lint_sections(Warnings& warnings, const KnownFacts* known) {
     const bool for_pools = reaches_pool_settings(document.rules[i]);
     for (const Member& member : *document.rules[i].values.table()) {
       const auto key = [&] { return rule_key(i) + ".values." + format_path({member.name}); };
-      if (!for_pools && contains(pool_setting_names(), member.name))
+      if (!for_pools && is_pool_setting(member.name))
         warnings.add(member.node.key, key(),
                      "it is a setting of the whole pool, for which only workerType is known, so "
                      "this rule's conditions never hold",

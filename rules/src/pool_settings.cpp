@@ -21,7 +21,7 @@ class SettingsReader {
     settings.document = evaluation_.document;
     read_strings("providers", settings.providers);
     read_strings("teams", settings.teams);
-    read_string("strategy", settings.strategy);
+    read_strategy(settings);
     read_string("owner", settings.owner);
     read_string("description", settings.description);
     read_capacity("minCapacity", settings.min_capacity);
@@ -86,7 +86,23 @@ class SettingsReader {
     if (value->is_string() && !value->get_string().empty())
       into = string(value->get_string());
     else
-      wrong(key, "must be a string that is not empty");
+      wrong(key, key == "strategy" ? "must be a name, or a table with a name"
+                                   : "must be a string that is not empty");
+  }
+
+  // A name, or a table with the name and what the strategy is told.
+  void read_strategy(PoolSettings& settings) {
+    const json::value* value = find("strategy");
+    if (!value || !value->is_object()) return read_string("strategy", settings.strategy);
+    settings.strategy_settings = value->get_object();
+    const json::value* name = value->get_object().if_contains("name");
+    if (!name) return;
+    if (name->is_string() && !name->get_string().empty())
+      settings.strategy = string(name->get_string());
+    else
+      wrong("strategy", "has a name that is no text, or an empty one",
+            "write strategy = { name = \"classic\", ... }");
+    settings.strategy_settings.erase("name");
   }
 
   void read_strings(const string& key, std::vector<string>& into) {
@@ -159,6 +175,18 @@ const std::vector<string>& pool_setting_names() {
       "providers",   "strategy",     "minCapacity", "maxCapacity", "scalingRatio", "owner",
       "description", "emailOnError", "lifecycle",   "teams",       "payloadSchema"};
   return names;
+}
+
+bool is_pool_setting(std::string_view name) {
+  const auto& names = pool_setting_names();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+json::object launch_document(const json::object& evaluated) {
+  json::object document;
+  for (const auto& [key, value] : evaluated)
+    if (!is_pool_setting(key)) document.emplace(key, value);
+  return document;
 }
 
 CheckedPoolSettings pool_settings(const Document& document, std::string_view worker_type,

@@ -15,7 +15,8 @@ namespace muster::rules {
 
 struct PoolSettings {
   std::vector<std::string> providers;  // opted in
-  std::string strategy;                // empty: the host's default
+  std::string strategy;                // its name; empty: the host's default
+  json::object strategy_settings;      // what the strategy is told: its table without `name`
   std::int64_t min_capacity = 0;
   std::int64_t max_capacity = 0;
   double scaling_ratio = 1.0;
@@ -30,6 +31,11 @@ struct PoolSettings {
 
 // Names of the settings, as documents spell them.
 const std::vector<std::string>& pool_setting_names();
+bool is_pool_setting(std::string_view name);
+
+// What is left of an evaluated document for launching: no pool settings, for a change of a pool's
+// owner or description must not look like another machine.
+json::object launch_document(const json::object& evaluated);
 
 struct CheckedPoolSettings {
   PoolSettings settings;  // to be used only if there are no errors

@@ -18,7 +18,7 @@ TEST(Changes, what_needs_a_restart_is_told_from_what_does_not) {
   after.shutdown_deadline = std::chrono::seconds(1);
   after.plugin_folders = {"/p"};
   after.auth.admin_token_file = "/t";
-  after.worker_configurations = "/w";
+  after.worker_configurations = WorkerConfigurations{.folder = "/w"};
   const std::vector<Change> expected{{"listen", true},
                                      {"dataDirectory", true},
                                      {"http", true},

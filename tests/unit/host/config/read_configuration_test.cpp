@@ -27,6 +27,23 @@ TEST(ReadConfiguration, a_file_that_is_too_large_is_refused_before_it_is_parsed)
   EXPECT_NE(report.mistakes[0].reason.find("2000000 bytes"), std::string::npos);
 }
 
+TEST(ReadConfiguration, worker_configurations_may_come_from_git) {
+  testing::TemporaryFolder folder;
+  const auto read = [&](const std::string& text) {
+    const Report report = read_configuration_text("dataDirectory = \"/tmp\"\n" + text,
+                                                  folder / "muster.toml", {"/tmp", {}});
+    return report.configuration ? report.configuration->worker_configurations
+                                : std::optional<WorkerConfigurations>();
+  };
+  fs::create_directory(folder / "x.git");
+  EXPECT_EQ(read("workerConfigurations.source = { git = \"x.git\" }"),
+            (WorkerConfigurations{"", (folder / "x.git").string(), "HEAD", 30s}));
+  EXPECT_EQ(read("[workerConfigurations]\npoll = \"5s\"\nsource = { git = \"git@host:w.git\", ref "
+                 "= \"main\", folder = \"deep/w\" }"),
+            (WorkerConfigurations{"deep/w", "git@host:w.git", "main", 5s}));
+  EXPECT_EQ(read("workerConfigurations.source = { folder = \".\" }")->folder, folder.path() / "");
+}
+
 TEST(ReadConfiguration, every_key_arrives) {
   testing::TemporaryFolder folder;
   const Report report = read_configuration_text(R"(
@@ -75,7 +92,7 @@ isolation = "in_process"
   EXPECT_EQ(to_string(host.listen), "127.0.0.1:1234");
   EXPECT_EQ(host.data_directory, folder / "state");
   EXPECT_EQ(host.plugin_folders.at(1), "/usr/include/netinet");
-  EXPECT_TRUE(fs::equivalent(*host.worker_configurations, folder.path()));
+  EXPECT_TRUE(fs::equivalent(host.worker_configurations->folder, folder.path()));
   EXPECT_EQ(host.shutdown_deadline, 1500ms);
   EXPECT_EQ(host.log, (LogSettings{LogLevel::warning, LogFormat::json}));
   const HttpSettings http{3, 5, 1024, 2 << 20, 1s, 2min, 3h, 4ms, false};

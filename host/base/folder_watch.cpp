@@ -1,4 +1,4 @@
-#include "host/plugin_loader/folder_watch.hpp"
+#include "host/base/folder_watch.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -9,7 +9,7 @@
 
 #include "host/base/atomic_file.hpp"
 
-namespace muster::plugin_loader {
+namespace muster {
 namespace {
 
 constexpr std::uint32_t interesting = IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE |
@@ -67,4 +67,4 @@ void FolderWatch::wake() const {
   [[maybe_unused]] const auto ignored = ::write(wake_.get(), &one, sizeof one);
 }
 
-}  // namespace muster::plugin_loader
+}  // namespace muster

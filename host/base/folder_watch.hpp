@@ -11,7 +11,7 @@
 
 #include "host/base/file_descriptor.hpp"
 
-namespace muster::plugin_loader {
+namespace muster {
 
 // inotify. THREADS: watch() and wait() from one thread, wake() from any.
 class FolderWatch {
@@ -34,4 +34,4 @@ class FolderWatch {
   std::map<std::filesystem::path, int> watches_;
 };
 
-}  // namespace muster::plugin_loader
+}  // namespace muster

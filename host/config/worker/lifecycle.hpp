@@ -1,0 +1,18 @@
+// The pool setting `lifecycle`, from the document to values.
+#pragma once
+
+#include "host/config/worker/complaint.hpp"
+#include "host/fleet/configuration.hpp"
+
+namespace muster::worker_configuration {
+
+struct ReadLifecycle {
+  fleet::Lifecycle lifecycle;  // to be used only if there are no complaints
+  Complaints complaints;       // paths begin with `at`
+};
+
+// Pure. Durations are whole seconds, as Taskcluster has them, or texts such as "30m". `at` is where
+// the table stands.
+ReadLifecycle read_lifecycle(const json::object& table, const rules::Path& at = {"lifecycle"});
+
+}  // namespace muster::worker_configuration

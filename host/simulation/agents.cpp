@@ -1,0 +1,188 @@
+// What workers do: register, renew, work, and leave when they are told.
+#include <algorithm>
+
+#include "host/simulation/parts.hpp"
+
+namespace muster::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto retry = 30s;
+constexpr auto asks_every = 60s;
+
+}  // namespace
+
+// The machine is there and nobody took it away.
+bool World::exists(const Agent& agent) const {
+  if (agent.gone) return false;
+  const auto& machines = agent.cloud->cloud.state().machines;
+  const auto machine = machines.find(agent.instance.worker_id.str());
+  if (machine == machines.end() || machine->second.terminated) return false;
+  return !machine->second.interruption || true_time() < machine->second.interruption->at;
+}
+
+void World::boot(Cloud& cloud, const Instance& instance) {
+  auto agent = std::make_shared<Agent>();
+  agent->cloud = &cloud;
+  agent->instance = instance;
+  agent->name = {instance.worker_pool_id, instance.worker_group, instance.worker_id};
+  if (!exists(*agent)) return;
+  agents_[{cloud.scenario.provider_id, instance.worker_id.str()}] = agent;
+  try_register(agent);
+  if (!calm_ && random_.happens(scenario_.faults.dies_per_hour))
+    after(random_.between(1min, 1h), [this, agent] { leave(agent, false); });
+}
+
+void World::try_register(const std::shared_ptr<Agent>& agent) {
+  if (!exists(*agent)) return leave(agent, false);
+  std::optional<Error> refused = Error::transient("the host is down");
+  tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) {
+    const auto answer = fleet.register_worker(agent->name, agent->cloud->scenario.provider_id, now);
+    if (answer) {
+      refused.reset();
+      agent->registered = true;
+      agent->credentials_expire = answer->credentials_expire;
+    } else {
+      refused = answer.error();
+    }
+  });
+  if (refused && refused->code == "gone") return leave(agent, true);
+  if (refused) return after(retry, [this, agent] { try_register(agent); });
+  note("registered");
+  after(renewal(*agent), [this, agent] { renew(agent); });
+  report_activity(agent);
+  work(agent);
+  if (agent->tasks.empty()) after(asks_every, [this, agent] { idle(agent); });
+}
+
+// Half-way to the end of the credentials, as the host's clock has it.
+milliseconds World::renewal(const Agent& agent) const {
+  return std::max<milliseconds>(1min, (agent.credentials_expire - host_now().wall) / 2);
+}
+
+void World::renew(const std::shared_ptr<Agent>& agent) {
+  if (!exists(*agent)) return leave(agent, false);
+  std::optional<Error> refused = Error::transient("the host is down");
+  tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) {
+    const auto answer = fleet.reregister_worker(agent->name, now);
+    if (answer) {
+      refused.reset();
+      agent->credentials_expire = answer->credentials_expire;
+    } else {
+      refused = answer.error();
+    }
+  });
+  if (refused && refused->code == "gone") {
+    agent->leaving = true;
+    if (agent->tasks.empty()) leave(agent, true);
+    return;
+  }
+  after(refused ? milliseconds(retry) : renewal(*agent), [this, agent] { renew(agent); });
+}
+
+void World::report_activity(const std::shared_ptr<Agent>& agent) {
+  tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) {
+    (void)fleet.worker_active(agent->name, static_cast<std::int64_t>(agent->tasks.size()), now);
+  });
+}
+
+void World::work(const std::shared_ptr<Agent>& agent) {
+  if (!agent->registered || agent->leaving || !exists(*agent)) return;
+  auto& queue = waiting_[agent->name.worker_pool_id];
+  bool took = false;
+  while (!queue.empty() &&
+         static_cast<std::int64_t>(agent->tasks.size()) < agent->instance.capacity) {
+    const Task task = queue.front();
+    queue.pop_front();
+    const std::uint64_t id = agent->next_task++;
+    agent->tasks.emplace(id, task);
+    report_.pools[agent->name.worker_pool_id].waits.push_back(now_ - task.arrived);
+    after(task.length, [this, agent, id] { finish(agent, id); });
+    took = true;
+  }
+  if (!took) return;
+  demand_told_ = false;
+  report_activity(agent);
+  tell_demand();
+}
+
+void World::finish(const std::shared_ptr<Agent>& agent, std::uint64_t id) {
+  const auto task = agent->tasks.find(id);
+  if (task == agent->tasks.end()) return;
+  if (!exists(*agent)) return leave(agent, false);
+  agent->tasks.erase(task);
+  ++report_.pools[agent->name.worker_pool_id].done;
+  if (agent->leaving && agent->tasks.empty()) return leave(agent, true);
+  work(agent);
+  report_activity(agent);
+  if (agent->tasks.empty()) after(asks_every, [this, agent] { idle(agent); });
+}
+
+void World::idle(const std::shared_ptr<Agent>& agent) {
+  if (agent->gone || !agent->tasks.empty()) return;
+  if (!exists(*agent)) return leave(agent, false);
+  bool ends = false;
+  tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) {
+    const auto answer = fleet.should_terminate(agent->name, now);
+    ends = answer && answer->terminate;
+  });
+  if (ends) return leave(agent, true);
+  after(asks_every, [this, agent] { idle(agent); });
+}
+
+// What it was at goes back to the others.
+void World::leave(const std::shared_ptr<Agent>& agent, bool tells) {
+  if (agent->gone) return;
+  for (const auto& [id, task] : agent->tasks)
+    if (!calm_) waiting_[agent->name.worker_pool_id].push_front(task);
+  const bool had_work = !agent->tasks.empty();
+  agent->tasks.clear();
+  if (tells)
+    tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) {
+      (void)fleet.remove_worker(agent->name, "it left", now);
+    });
+  agent->gone = true;
+  // The machine shuts itself down, by nobody's leave.
+  Cloud& cloud = *agent->cloud;
+  const auto& epochs = cloud.cloud.state().epochs;
+  std::int64_t epoch = 0;
+  for (const auto& [owner, newest] : epochs) epoch = std::max(epoch, newest);
+  (void)cloud.cloud.terminate(
+      {.owner = {"simulated", cloud.scenario.provider_id, epoch},
+       .workers = {{agent->instance.worker_group, agent->instance.worker_id, {}}},
+       .reason = "it shut down"},
+      CloudContext(true_time()));
+  agents_.erase({cloud.scenario.provider_id, agent->instance.worker_id.str()});
+  if (!had_work) return;
+  demand_told_ = false;
+  hand_out(agent->name.worker_pool_id);
+  tell_demand();
+}
+
+void World::arrive(const Arrival& arrival) {
+  if (calm_) return;
+  auto& queue = waiting_[arrival.worker_pool_id];
+  for (std::int64_t i = 0; i < arrival.tasks; ++i) queue.push_back({now_, arrival.each});
+  report_.pools[arrival.worker_pool_id].tasks += arrival.tasks;
+  demand_told_ = false;
+  hand_out(arrival.worker_pool_id);
+  tell_demand();
+}
+
+void World::hand_out(const WorkerPoolId& pool) {
+  const auto agents = agents_;
+  for (const auto& [key, agent] : agents)
+    if (agent->name.worker_pool_id == pool && !waiting_[pool].empty()) work(agent);
+}
+
+void World::tell_demand() {
+  if (demand_told_ || !fleet_) return;
+  demand_told_ = true;
+  fleet::Demand demand;
+  for (const auto& [pool, tasks] : waiting_)
+    if (!tasks.empty()) demand[pool].pending = static_cast<std::int64_t>(tasks.size());
+  tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) { fleet.demand_changed(demand, now); });
+}
+
+}  // namespace muster::simulation

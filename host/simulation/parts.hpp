@@ -1,0 +1,52 @@
+// The parts of World that its own files share.
+#pragma once
+
+#include "host/simulation/world.hpp"
+
+namespace muster::simulation {
+
+// A cloud's clock is not the host's: it never jumps.
+class CloudContext final : public Context {
+ public:
+  explicit CloudContext(Time now) : now_(now) {}
+  bool cancelled() const noexcept override { return false; }
+  milliseconds time_left() const noexcept override { return std::chrono::seconds(30); }
+  Time now() const noexcept override { return now_; }
+  void log(LogLevel, std::string_view) const noexcept override {}
+
+ private:
+  Time now_;
+};
+
+struct World::Cloud {
+  ProviderScenario scenario;
+  simulated::Cloud cloud;
+  std::set<std::string> seen;     // machines that were found already
+  std::set<std::string> counted;  // machines whose cost is in the report
+  milliseconds down_until{0};
+
+  explicit Cloud(ProviderScenario made_of)
+      : scenario(std::move(made_of)), cloud(scenario.cloud, [](milliseconds, const Context&) {}) {}
+};
+
+struct World::Agent {
+  Cloud* cloud;
+  Instance instance;
+  fleet::WorkerName name;
+  bool registered = false;
+  bool leaving = false;
+  bool gone = false;
+  bool asks = false;  // whether it may end, while it is idle
+  Time credentials_expire{};
+  std::map<std::uint64_t, Task> tasks;
+  std::uint64_t next_task = 1;
+};
+
+template <class Input>
+void World::tell_fleet(Input input) {
+  if (!fleet_) return;
+  input(*fleet_, host_now());
+  pump();
+}
+
+}  // namespace muster::simulation

@@ -1,0 +1,35 @@
+// What came of a simulation.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "host/simulation/scenario.hpp"
+
+namespace muster::simulation {
+
+struct PoolReport {
+  std::int64_t tasks = 0, done = 0;
+  std::vector<milliseconds> waits;  // of tasks that began, in the order of their beginning
+  std::int64_t launches = 0, launch_errors = 0, workers_most = 0;
+  double cost = 0;  // of the machines, by the hour
+  double machine_hours = 0;
+  std::string verdict;  // the last one
+};
+
+struct Sample {
+  milliseconds at{};
+  std::int64_t pending = 0, requested = 0, running = 0;
+};
+
+struct Report {
+  std::map<WorkerPoolId, PoolReport> pools;
+  std::vector<Sample> samples;  // of all pools together, by the minute
+  std::map<std::string, std::int64_t> happenings;
+  std::int64_t steps = 0, commits = 0, crashes = 0, calls = 0;
+  std::string digest;  // of all that happened and of the store at the end: same seed, same digest
+  std::vector<std::string> violations;  // invariants that did not hold; the first few
+};
+
+}  // namespace muster::simulation

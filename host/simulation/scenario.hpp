@@ -1,0 +1,70 @@
+// What is simulated: clouds, pools, work that arrives, and what goes wrong.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/fleet/configuration.hpp"
+#include "host/fleet/messages.hpp"
+#include "host/fleet/settings.hpp"
+#include "plugins/provider/simulated/settings.hpp"
+
+namespace muster::simulation {
+
+using std::chrono::milliseconds;
+
+// Probabilities, of each call or each commit unless it says otherwise.
+struct Faults {
+  double call_fails = 0;   // with a typed error and no effect
+  double answer_lost = 0;  // the effect is there, the answer is not
+  double effect_late = 0;  // the call times out, and takes effect after that
+  double call_slow = 0;
+  milliseconds slowest = std::chrono::seconds(90);
+  double listing_lies = 0;    // leaves some out
+  double launched_twice = 0;  // a provider that breaks its promise
+  double crash = 0;           // of the host, at a write to its store, before or after it
+  double clock_jumps_per_hour = 0;
+  milliseconds largest_jump = std::chrono::hours(3);
+  double notice_repeated = 0;            // duplicate and late notices
+  double never_registers = 0;            // of each machine
+  double dies_per_hour = 0;              // of each machine
+  double provider_outages_per_hour = 0;  // each of up to an hour
+};
+
+struct Arrival {
+  milliseconds at{};  // since the start
+  WorkerPoolId worker_pool_id;
+  std::int64_t tasks = 1;
+  milliseconds each = std::chrono::minutes(5);
+};
+
+struct ProviderScenario {
+  ProviderId provider_id;
+  simulated::Settings cloud;
+  fleet::ProviderSettings settings;
+};
+
+struct ConfigurationChange {
+  milliseconds at{};
+  std::shared_ptr<const fleet::Configuration> configuration;
+};
+
+struct Scenario {
+  std::uint64_t seed = 1;
+  milliseconds duration = std::chrono::hours(1);
+  // After that: no work arrives and no pool is configured, nothing fails any more, and everything
+  // must end.
+  milliseconds wind_down = std::chrono::hours(8);
+  fleet::Settings settings;
+  std::vector<ProviderScenario> providers;
+  std::vector<ConfigurationChange> configurations;  // in the order of time; the first at 0
+  std::vector<Arrival> arrivals;                    // likewise
+  Faults faults;
+  bool ends_by_draining =
+      true;  // false: the simulation stops at `duration`, for an operator's question
+};
+
+}  // namespace muster::simulation

@@ -1,0 +1,220 @@
+#include "host/simulation/world.hpp"
+
+#include <algorithm>
+
+#include "host/base/secret.hpp"
+#include "host/fleet/rows.hpp"
+#include "host/simulation/parts.hpp"
+#include "host/store/row.hpp"
+
+namespace muster::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+
+const Time birth = Time(std::chrono::sys_days(std::chrono::year(2026) / 1 / 1));
+
+}  // namespace
+
+World::World(Scenario scenario, std::map<std::string, BiddingStrategy*> strategies)
+    : scenario_(std::move(scenario)),
+      strategies_(std::move(strategies)),
+      random_(scenario_.seed),
+      store_(std::make_unique<store::MemoryStore>()) {
+  for (const ProviderScenario& provider : scenario_.providers)
+    clouds_.emplace(provider.provider_id, std::make_unique<Cloud>(provider));
+}
+
+World::~World() = default;
+
+void World::at(milliseconds when, std::function<void()> act) {
+  events_.push({std::max(when, now_), next_order_++, std::move(act)});
+}
+
+Time World::true_time() const {
+  return birth + now_;
+}
+
+fleet::Now World::host_now() const {
+  return {birth + now_ + wall_offset_, now_};
+}
+
+// FNV-1a over everything that happens: one difference anywhere is another number at the end.
+void World::note(const std::string& what) {
+  const auto mix = [&](unsigned char byte) { trace_ = (trace_ ^ byte) * 1099511628211u; };
+  for (const char c : what) mix(static_cast<unsigned char>(c));
+  const std::string time = std::to_string(now_.count());
+  for (const char c : time) mix(static_cast<unsigned char>(c));
+}
+
+Report World::run(const std::function<void(milliseconds)>& progress) {
+  start_host();
+  for (const Arrival& arrival : scenario_.arrivals)
+    at(arrival.at, [this, &arrival] { arrive(arrival); });
+  for (std::size_t i = 1; i < scenario_.configurations.size(); ++i)
+    at(scenario_.configurations[i].at, [this, i] {
+      configuration_ = i;
+      tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) {
+        fleet.configure(scenario_.configurations[i].configuration, now);
+      });
+    });
+  if (scenario_.faults.clock_jumps_per_hour > 0) after(1h, [this] { jump_clock(); });
+  sample();
+  const milliseconds end =
+      scenario_.duration + (scenario_.ends_by_draining ? scenario_.wind_down : 0ms);
+  if (scenario_.ends_by_draining) at(scenario_.duration, [this] { wind_down(); });
+  while (!events_.empty() && events_.top().at <= end && report_.violations.size() < 5) {
+    Event event = events_.top();
+    events_.pop();
+    now_ = event.at;
+    event.act();
+    ++report_.steps;
+    if (progress && report_.steps % 1024 == 0) progress(now_);
+  }
+  now_ = end;
+  if (scenario_.ends_by_draining) check_end();
+  count_costs();
+  if (fleet_)
+    for (const fleet::Pool& pool : fleet_->pools())
+      if (!pool.removed()) report_.pools[pool.id].verdict = pool.verdict.text;
+  report_.digest = to_hex(sha256(std::to_string(trace_) + store_->digest())).substr(0, 16);
+  return report_;
+}
+
+// Nothing is wanted and nothing fails any more: whatever is there has to end.
+void World::wind_down() {
+  calm_ = true;
+  waiting_.clear();
+  for (auto& [id, cloud] : clouds_) cloud->down_until = 0ms;
+  static const auto nothing = std::make_shared<const fleet::Configuration>();
+  scenario_.configurations.push_back({now_, nothing});
+  configuration_ = scenario_.configurations.size() - 1;
+  tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) {
+    fleet.configure(nothing, now);
+    fleet.demand_changed({}, now);
+  });
+}
+
+void World::start_host() {
+  ++incarnation_;
+  auto loaded = fleet::Fleet::load(*store_, scenario_.settings, "simulated", host_now());
+  if (!loaded) return violated("the store cannot be loaded: " + loaded.error().message);
+  fleet_ = std::move(*loaded);
+  if (const std::string wrong = fleet_->check_sums(); !wrong.empty())
+    violated("after a start: " + wrong);
+  for (auto& [id, cloud] : clouds_)
+    fleet_->provider_up({.provider_id = id,
+                         .settings = cloud->scenario.settings,
+                         .field_classes = {{"simulated.image"}, {"simulated.instanceType"}, {}},
+                         .has_notices = true},
+                        host_now());
+  fleet_->configure(scenario_.configurations[configuration_].configuration, host_now());
+  demand_told_ = false;
+  tell_demand();
+}
+
+void World::crash_host() {
+  note("crash");
+  ++report_.crashes;
+  fleet_.reset();
+  ++incarnation_;
+  pumped_for_ = -1ms;
+  after(random_.between(1s, 120s), [this] { start_host(); });
+}
+
+// Lets the fleet decide, makes its changes durable, and only then asks its questions; a crash may
+// come between any two of these.
+void World::pump() {
+  if (!fleet_) return;
+  fleet::Outcome outcome = fleet_->settle(host_now());
+  for (const fleet::Happening& happening : outcome.happenings) {
+    note(happening.kind + happening.text);
+    ++report_.happenings[happening.kind];
+    PoolReport& pool = report_.pools[happening.worker_pool_id];
+    if (happening.kind == "worker-launched") ++pool.launches;
+    if (happening.kind == "worker-error") ++pool.launch_errors;
+  }
+  check();
+  if (!commit(outcome.changes)) return;
+  for (fleet::Question& question : outcome.questions) ask(std::move(question));
+  const Time wake = fleet_->next_wake();
+  if (wake == Time::max()) return;
+  const milliseconds due =
+      std::max(now_ + 1ms, std::chrono::duration_cast<milliseconds>(wake - birth) - wall_offset_);
+  if (pumped_for_ >= 0ms && pumped_for_ > now_ && pumped_for_ <= due) return;
+  pumped_for_ = due;
+  at(due, [this, incarnation = incarnation_, due] {
+    if (incarnation != incarnation_ || pumped_for_ != due) return;
+    pumped_for_ = -1ms;
+    pump();
+  });
+}
+
+bool World::commit(const store::Batch& changes) {
+  if (changes.empty()) return true;
+  ++report_.commits;
+  const bool crashes = !calm_ && random_.happens(scenario_.faults.crash);
+  if (crashes && random_.happens(0.5)) return crash_host(), false;
+  if (const auto done = store_->commit(changes); !done)
+    violated("the store refuses a batch: " + done.error().message);
+  for (const store::Change& change : changes) {
+    const auto* put = std::get_if<store::Put>(&change);
+    if (!put || put->table != &store::table_of<fleet::WorkerRow>) continue;
+    const auto row = store::from_values<fleet::WorkerRow>(put->row);
+    if (!row) {
+      violated("a row cannot be read: " + row.error().message);
+      continue;
+    }
+    intents_.insert("simulated-" + std::to_string(row->epoch) + "-" + std::to_string(row->number));
+  }
+  if (crashes) return crash_host(), false;
+  return true;
+}
+
+void World::jump_clock() {
+  if (calm_) return;
+  if (random_.happens(scenario_.faults.clock_jumps_per_hour)) {
+    wall_offset_ += random_.between(-scenario_.faults.largest_jump, scenario_.faults.largest_jump);
+    note("clock jump");
+    pumped_for_ = -1ms;
+    pump();
+  }
+  after(1h, [this] { jump_clock(); });
+}
+
+void World::sample() {
+  Sample taken{.at = now_};
+  for (const auto& [pool, tasks] : waiting_)
+    taken.pending += static_cast<std::int64_t>(tasks.size());
+  if (fleet_)
+    for (const fleet::Pool& pool : fleet_->pools()) {
+      taken.requested += pool.totals.requested;
+      taken.running += pool.totals.running + pool.totals.draining;
+      PoolReport& report = report_.pools[pool.id];
+      report.workers_most = std::max(report.workers_most, pool.totals.workers);
+    }
+  report_.samples.push_back(taken);
+  after(1min, [this] { sample(); });
+}
+
+void World::count_costs() {
+  for (auto& [id, cloud] : clouds_)
+    for (const auto& [worker, machine] : cloud->cloud.state().machines) count_cost(*cloud, machine);
+}
+
+// By the price at its launch, from its launch to its end.
+void World::count_cost(Cloud& cloud, const simulated::Machine& machine) {
+  if (!cloud.counted.insert(machine.instance.worker_id.str()).second) return;
+  Time end = machine.terminated.value_or(true_time());
+  if (machine.interruption) end = std::min(end, machine.interruption->at);
+  const double hours =
+      std::chrono::duration<double, std::ratio<3600>>(end - machine.instance.created).count();
+  const simulated::InstanceType* type = cloud.scenario.cloud.find_type(machine.instance_type);
+  PoolReport& pool = report_.pools[machine.instance.worker_pool_id];
+  pool.machine_hours += std::max(0.0, hours);
+  if (type)
+    pool.cost += std::max(0.0, hours) * simulated::price_at(cloud.scenario.cloud, machine.zone,
+                                                            *type, machine.instance.created);
+}
+
+}  // namespace muster::simulation

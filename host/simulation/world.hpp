@@ -1,0 +1,129 @@
+// The machine that runs a scenario: the real fleet on a store in memory, simulated clouds behind
+// the same calls that plugins get, workers that register, work and end, all in virtual time and
+// from one seed.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <queue>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <muster/channel.hpp>
+
+#include "host/fleet/fleet.hpp"
+#include "host/simulation/random.hpp"
+#include "host/simulation/report.hpp"
+#include "host/store/memory_store.hpp"
+#include "plugins/provider/simulated/cloud.hpp"
+
+namespace muster::simulation {
+
+class World {
+ public:
+  // `strategies` by name; borrowed.
+  World(Scenario scenario, std::map<std::string, BiddingStrategy*> strategies);
+  ~World();
+
+  // To the end. `progress`, if given, is told the virtual time now and then.
+  Report run(const std::function<void(milliseconds)>& progress = {});
+
+ private:
+  struct Event {
+    milliseconds at;
+    std::uint64_t order;
+    std::function<void()> act;
+    friend bool operator>(const Event& a, const Event& b) {
+      return std::pair(a.at, a.order) > std::pair(b.at, b.order);
+    }
+  };
+  struct Agent;
+  struct Cloud;
+  struct Task {
+    milliseconds arrived;
+    milliseconds length;
+  };
+
+  // world.cpp: time, the host, its store
+  void at(milliseconds when, std::function<void()> act);
+  void after(milliseconds delay, std::function<void()> act) { at(now_ + delay, std::move(act)); }
+  fleet::Now host_now() const;
+  Time true_time() const;
+  void start_host();
+  void crash_host();
+  void pump();
+  bool commit(const store::Batch& changes);
+  void sample();
+  void wind_down();
+  void count_costs();
+  void count_cost(Cloud& cloud, const simulated::Machine& machine);
+  void jump_clock();
+  void note(const std::string& what);
+  template <class Input>
+  void tell_fleet(Input input);
+
+  // calls.cpp: what the host asks
+  void ask(fleet::Question question);
+  template <class Act>
+  void call_provider(const fleet::Question& question, const ProviderId& provider, Act act);
+  template <class Answer>
+  void answer(fleet::CallId call, Answer result, std::uint64_t incarnation);
+  Result<Allocation> allocate(Cloud& cloud, const AllocateRequest& request);
+  Result<Listing> list(Cloud& cloud, const ListRequest& request);
+  Result<Notices> notices(Cloud& cloud, const NoticesRequest& request);
+  std::optional<Error> failure();
+  void look_for_machines(Cloud& cloud);
+
+  // agents.cpp: what workers do
+  void boot(Cloud& cloud, const Instance& instance);
+  void try_register(const std::shared_ptr<Agent>& agent);
+  void renew(const std::shared_ptr<Agent>& agent);
+  milliseconds renewal(const Agent& agent) const;
+  void work(const std::shared_ptr<Agent>& agent);
+  void finish(const std::shared_ptr<Agent>& agent, std::uint64_t task);
+  void idle(const std::shared_ptr<Agent>& agent);
+  void leave(const std::shared_ptr<Agent>& agent, bool tells);
+  bool exists(const Agent& agent) const;
+  void report_activity(const std::shared_ptr<Agent>& agent);
+  void arrive(const Arrival& arrival);
+  void hand_out(const WorkerPoolId& pool);
+  void tell_demand();
+
+  // invariants.cpp
+  void check();
+  void check_end();
+  void violated(const std::string& what);
+
+  Scenario scenario_;
+  std::map<std::string, BiddingStrategy*> strategies_;
+  Random random_;
+  milliseconds now_{0};
+  milliseconds wall_offset_{0};
+  bool calm_ = false;  // the winding down: nothing fails any more
+  std::uint64_t next_order_ = 0;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+
+  std::unique_ptr<store::MemoryStore> store_;
+  std::unique_ptr<fleet::Fleet> fleet_;
+  std::uint64_t incarnation_ = 0;
+  milliseconds pumped_for_{-1};  // the wake that is set
+  std::size_t configuration_ = 0;
+
+  std::map<ProviderId, std::unique_ptr<Cloud>> clouds_;
+  std::map<std::pair<ProviderId, std::string>, std::shared_ptr<Agent>> agents_;
+  std::map<WorkerPoolId, std::deque<Task>> waiting_;
+  bool demand_told_ = true;
+
+  std::map<std::string, std::int64_t> used_before_;  // to see that limits are not overstepped
+  std::set<std::string> intents_;                    // keys that were durable before they were used
+  std::map<std::string, std::string> launched_;      // key → machine
+  std::map<std::string, IdempotencyKey>
+      twins_;  // machines that should not be, and whose they pretend to be
+  std::vector<Notices::Notice> old_notices_;
+  std::uint64_t trace_ = 1469598103934665603u;
+  Report report_;
+};
+
+}  // namespace muster::simulation
