@@ -46,6 +46,12 @@ CallId Fleet::ask(Ask question, Open open) {
   return id;
 }
 
+// When a strategy that failed, or an auction that came to nothing, is tried again.
+inline constexpr auto try_strategy_again = std::chrono::seconds(15);
+
+// The first few, and how many more.
+std::string joined(const std::vector<std::string>& reasons);
+
 inline bool is_alive(const Worker& worker) {
   return worker.number != 0 && worker.state != WorkerState::stopped;
 }
