@@ -17,8 +17,10 @@ struct ThrottleSettings {
 // the full rate with every launch call that it took well.
 class Throttle {
  public:
-  explicit Throttle(ThrottleSettings settings = {})
-      : settings_(settings), rate_(settings.launches_per_second), tokens_(settings.burst) {}
+  explicit Throttle(ThrottleSettings settings = {});
+
+  // Calls that are on their way still count. The rate begins anew.
+  void change(ThrottleSettings settings);
 
   // How many launches may go now in one call; 0: none.
   std::int64_t room(Time now);
