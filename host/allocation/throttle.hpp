@@ -11,6 +11,7 @@ struct ThrottleSettings {
   double launches_per_second = 20;
   double burst = 100;  // launches that may go at once after a pause
   std::int64_t calls_at_once = 4;
+  friend bool operator==(const ThrottleSettings&, const ThrottleSettings&) = default;
 };
 
 // A token bucket whose rate halves when the provider says "too fast" and comes back by a tenth of
@@ -30,6 +31,7 @@ class Throttle {
   // When room() is worth asking again if it is 0 for want of tokens; Time::max() if it waits for a
   // call to end.
   Time next(Time now) const;
+  const ThrottleSettings& settings() const { return settings_; }
   double rate() const { return rate_; }
   std::int64_t calls() const { return calls_; }
 
