@@ -71,8 +71,8 @@ std::shared_ptr<const Configuration> configuration_of(int pools, int launch_conf
     pool.providers = {provider_id};
     for (int j = 0; j < launch_configs; ++j)
       pool.launch_configs.push_back(launch_config(pool.worker_pool_id, j));
-    configuration.pools.emplace(pool.worker_pool_id,
-                                std::make_shared<const PoolSpec>(std::move(pool)));
+    const WorkerPoolId id = pool.worker_pool_id;
+    configuration.pools.emplace(id, std::make_shared<const PoolSpec>(std::move(pool)));
   }
   return std::make_shared<const Configuration>(std::move(configuration));
 }

@@ -8,6 +8,7 @@ namespace muster::fleet {
 struct Fleet::Open {
   Index pool = nowhere, provider = nowhere, launch_config = nowhere;
   std::vector<std::int64_t> workers = {};  // by number: a slot may have another tenant by then
+  json::value bid = {};
   Time began{};
 };
 

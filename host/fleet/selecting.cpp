@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "host/fleet/changing.hpp"
+#include "host/fleet/sensible.hpp"
 
 namespace muster::fleet {
 
@@ -26,16 +27,18 @@ void Fleet::selected(Index index, const Result<Selection>& answer) {
   Pool& pool = pools_[index];
   if (pool.talk != Talk::selecting) return;
   if (!pool.spec) return end_talk(index, pool.verdict, now_.wall);
-  if (!answer)
-    return end_talk(index,
-                    {VerdictKind::blocked,
-                     "the strategy cannot choose among the bids: " + answer.error().message},
-                    now_.wall + try_strategy_again);
+  if (!answer) {
+    const std::string said = "the strategy cannot choose among the bids: " + answer.error().message;
+    if (std::exchange(pool.journaled_bids, said) != said) journal_selection(index, {{}, said}, 0);
+    return end_talk(index, {VerdictKind::blocked, said}, now_.wall + try_strategy_again);
+  }
   const std::int64_t launched = launch_choices(index, *answer);
-  journal_selection(index, *answer, launched);
   const Conversation& talk = *pool.conversation;
+  const std::string declined = talk.size_reason + " → " + answer->reason;
+  if (launched > 0 || pool.journaled_bids != declined) journal_selection(index, *answer, launched);
   pool.want = std::max<std::int64_t>(0, pool.want - launched);
-  pool.journaled.clear();
+  if (launched > 0) pool.journaled_size.clear();
+  pool.journaled_bids = launched > 0 ? "" : declined;
   if (launched == 0)
     return end_talk(
         index,
@@ -101,11 +104,13 @@ std::int64_t Fleet::launch_choices(Index index, const Selection& selection) {
 }
 
 std::int64_t Fleet::launch(Index pool, Index at, std::int64_t instances, const Bid& bid) {
-  if (launch_configs_[at].removed() || launch_configs_[at].status != LaunchConfigStatus::active)
+  if (launch_configs_[at].removed() || launch_configs_[at].pool != pool ||
+      launch_configs_[at].status != LaunchConfigStatus::active)
     return 0;
   const std::shared_ptr<const LaunchConfigSpec> spec = launch_configs_[at].spec;
   const Index provider_index = launch_configs_[at].provider;
-  const std::int64_t capacity = spec->launch_config.capacity_per_instance;
+  if (!providers_[provider_index].up) return 0;
+  const std::int64_t capacity = instance_capacity(*spec);
   instances = std::min(instances, capacity_room(pool, at) / capacity);
   if (holds_.find(providers_[provider_index].id, spec->launch_config, now_.wall)) return 0;
   bool canary = false;
