@@ -37,6 +37,8 @@ std::vector<Change> changes_between(const HostConfiguration& before,
   compare(before.shutdown_deadline, after.shutdown_deadline, "shutdownDeadline", false);
   compare(before.log, after.log, "log", false);
   compare(before.auth, after.auth, "auth", false);
+  compare(before.store, after.store, "store", true);
+  compare(before.fleet, after.fleet, "fleet", true);
   compare(before.demand, after.demand, "demand", false);
   add_instances(changes, "providers", before.providers, after.providers);
   add_instances(changes, "strategies", before.strategies, after.strategies);

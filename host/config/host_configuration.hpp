@@ -30,6 +30,14 @@ struct CellLimits {
   friend bool operator==(const CellLimits&, const CellLimits&) = default;
 };
 
+// How much and how fast a provider may launch, over all pools. Empty: as the fleet has it.
+struct LaunchLimits {
+  std::optional<std::int64_t> max_capacity;
+  std::optional<double> per_second;
+  std::optional<std::int64_t> burst, calls_at_once, per_call;
+  friend bool operator==(const LaunchLimits&, const LaunchLimits&) = default;
+};
+
 // One provider or one strategy.
 struct PluginInstance {
   std::string id;                      // providerId, or the strategy's name
@@ -40,6 +48,7 @@ struct PluginInstance {
   CellLimits limits;
   std::optional<std::string> user;       // that its cells run as
   std::vector<std::string> environment;  // names of the host's variables that its cells get, too
+  LaunchLimits launch;                   // of a provider
   json::object config;                   // handed to the plugin as it is
   friend bool operator==(const PluginInstance&, const PluginInstance&) = default;
 };
@@ -100,6 +109,19 @@ struct DemandSettings {
   friend bool operator==(const DemandSettings&, const DemandSettings&) = default;
 };
 
+struct StoreSettings {
+  bool synchronous_full = true;
+  friend bool operator==(const StoreSettings&, const StoreSettings&) = default;
+};
+
+// Empty: as the fleet has it.
+struct FleetSettings {
+  std::optional<std::string> default_strategy;
+  std::optional<std::chrono::milliseconds> poll, list_every, notices_every, grace, journal_kept,
+      stopped_kept;
+  friend bool operator==(const FleetSettings&, const FleetSettings&) = default;
+};
+
 // All paths are absolute.
 struct HostConfiguration {
   std::filesystem::path file;  // empty: the built-in configuration
@@ -112,6 +134,8 @@ struct HostConfiguration {
   LogSettings log;
   HttpSettings http;
   AuthSettings auth;
+  StoreSettings store;
+  FleetSettings fleet;
   std::vector<PluginInstance> providers;  // sorted by id
   // Sorted by id; `cheapest`, `classic` and `estimator` if the file names none.
   std::vector<PluginInstance> strategies;

@@ -37,6 +37,9 @@ class Reader {
     read_http(table(root, "http"), host.http);
     read_auth(table(root, "auth"), host);
     host.demand = read_demand(table(root, "demand"));
+    host.store.synchronous_full =
+        text(table(root, "store"), "synchronous").value_or("full") == "full";
+    read_fleet(table(root, "fleet"), host.fleet);
     host.providers = instances(table(root, "providers"));
     host.strategies = instances(table(root, "strategies"));
     if (host.strategies.empty()) host.strategies = strategies_without_config();
@@ -168,6 +171,35 @@ class Reader {
     return source;
   }
 
+  static void read_fleet(const json::object& from, FleetSettings& fleet) {
+    const auto duration = [&](std::string_view key) -> std::optional<std::chrono::milliseconds> {
+      const auto found = text(from, key);
+      return found ? parse_duration(*found) : std::nullopt;
+    };
+    fleet.default_strategy = text(from, "defaultStrategy");
+    fleet.poll = duration("poll");
+    fleet.list_every = duration("listEvery");
+    fleet.notices_every = duration("noticesEvery");
+    fleet.grace = duration("grace");
+    fleet.journal_kept = duration("journalKept");
+    fleet.stopped_kept = duration("stoppedKept");
+  }
+
+  static LaunchLimits launch_limits(const json::object& from) {
+    const auto integer = [&](std::string_view key) -> std::optional<std::int64_t> {
+      const auto* found = from.if_contains(key);
+      return found ? std::optional(found->to_number<std::int64_t>()) : std::nullopt;
+    };
+    LaunchLimits launch;
+    launch.max_capacity = integer("maxCapacity");
+    if (const auto* rate = from.if_contains("perSecond"))
+      launch.per_second = rate->to_number<double>();
+    launch.burst = integer("burst");
+    launch.calls_at_once = integer("callsAtOnce");
+    launch.per_call = integer("perCall");
+    return launch;
+  }
+
   static std::vector<PluginInstance> instances(const json::object& from) {
     std::map<std::string, PluginInstance> sorted;
     for (const auto& [id, item] : from)
@@ -194,6 +226,7 @@ class Reader {
     if (const auto time = text(limits, "cpuTime")) instance.limits.cpu_time = parse_duration(*time);
     if (const auto* files = limits.if_contains("openFiles"))
       instance.limits.open_files = files->to_number<std::uint32_t>();
+    instance.launch = launch_limits(table(from, "launch"));
     instance.config = table(from, "config");
     return instance;
   }

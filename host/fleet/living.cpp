@@ -123,7 +123,8 @@ Result<void> Fleet::worker_active(const WorkerName& name, std::int64_t busy, Now
   begin(now);
   const auto index = known(name);
   if (!index) return index.error();
-  if (workers_[*index].state != WorkerState::running) return no_longer_wanted(in_words(name) + " does not run");
+  if (workers_[*index].state != WorkerState::running)
+    return no_longer_wanted(in_words(name) + " does not run");
   if (busy < 0 || busy > workers_[*index].capacity)
     return Error::invalid("busy is " + std::to_string(busy) + ", but the worker's capacity is " +
                           std::to_string(workers_[*index].capacity));

@@ -117,7 +117,6 @@ void World::crash_host() {
   note("crash");
   ++report_.crashes;
   fleet_.reset();
-  used_before_.clear();
   ++incarnation_;
   pumped_for_ = -1ms;
   after(random_.between(1s, 120s), [this] { start_host(); });

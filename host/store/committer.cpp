@@ -126,8 +126,8 @@ void Committer::finish_group(Lock& lock) {
 }
 
 bool Committer::wait_after(Lock& lock, const Error& error) {
-  set_health(lock, &error);
   const SteadyTime retry_at = clock_.steady() + delay_;
+  set_health(lock, &error);
   delay_ = std::min(delay_ * 2, settings_.longest_retry);
   for (;;) {
     const SteadyTime now = clock_.steady();

@@ -97,11 +97,22 @@ Error error_of(const std::string& file, int code, const std::string& words, int 
   }
 }
 
+// SQLite often forgets why a write failed, but its files remember: the log, then the file itself.
+int system_error_of(sqlite3* handle) {
+  if (const int known = sqlite3_system_errno(handle)) return known;
+  int number = 0;
+  sqlite3_file* log = nullptr;
+  sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (log && log->pMethods) log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &number);
+  if (number == 0) sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &number);
+  return number;
+}
+
 Error error_of(sqlite3* handle, const std::filesystem::path& file, int code) {
   const int extended = handle ? sqlite3_extended_errcode(handle) : code;
   const int known = (extended & 0xff) == (code & 0xff) ? extended : code;
   return error_of(file.string(), known, handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code),
-                  handle ? sqlite3_system_errno(handle) : 0)
+                  handle && (known & 0xff) == SQLITE_IOERR ? system_error_of(handle) : 0)
       .with_code("sqlite " + std::to_string(known));
 }
 

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::string_view magic("SQLite format 3\0", 16);
 constexpr std::size_t header_size = 100;
+constexpr std::size_t page_size_at = 16;
 constexpr std::size_t application_id_at = 68;
 
 Error not_ours(const fs::path& file, const std::string& what) {
@@ -30,6 +31,19 @@ Error not_ours(const fs::path& file, const std::string& what) {
 std::uint32_t big_endian(const unsigned char* bytes) {
   return (std::uint32_t{bytes[0]} << 24) | (std::uint32_t{bytes[1]} << 16) |
          (std::uint32_t{bytes[2]} << 8) | std::uint32_t{bytes[3]};
+}
+
+using Header = std::array<unsigned char, header_size>;
+
+// SQLite reads what is missing of a page as zeros. With a log, the rest of the page may be in
+// there.
+bool whole_pages(const fs::path& file, off_t size, const Header& header) {
+  std::error_code failed;
+  const auto log = fs::file_size(beside(file, "-wal"), failed);
+  if (!failed && log > 0) return true;
+  const int said = header[page_size_at] << 8 | header[page_size_at + 1];
+  const int page_size = said == 1 ? 65536 : said;
+  return page_size != 0 && size % page_size == 0;
 }
 
 // "20260102T030405.678Z"
@@ -100,7 +114,7 @@ Result<void> check_header(const fs::path& file, std::int64_t application_id) {
   struct stat status {};
   if (::fstat(opened.get(), &status) != 0) return file_error("read", file, errno);
   if (!S_ISREG(status.st_mode)) return not_ours(file, "not a regular file");
-  std::array<unsigned char, header_size> header{};
+  Header header{};
   const ssize_t got = ::pread(opened.get(), header.data(), header.size(), 0);
   if (got < 0) return file_error("read", file, errno);
   // Databases are made elsewhere and renamed into place: an empty one lost its content.
@@ -109,7 +123,7 @@ Result<void> check_header(const fs::path& file, std::int64_t application_id) {
   if (!std::equal(magic.begin(), magic.end(), header.begin(),
                   [](char a, unsigned char b) { return static_cast<unsigned char>(a) == b; }))
     return not_ours(file, "not an SQLite database");
-  if (static_cast<std::size_t>(got) < header_size)
+  if (static_cast<std::size_t>(got) < header_size || !whole_pages(file, status.st_size, header))
     return Error::internal("the database " + file.string() + " is damaged (it was cut off)");
   if (big_endian(header.data() + application_id_at) != application_id)
     return not_ours(file, "an SQLite database of another program");

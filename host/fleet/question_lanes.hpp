@@ -1,0 +1,63 @@
+// Carries questions to plugins and answers back, each plugin instance in a line of its own, so that
+// a slow one makes nobody wait but those who ask it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <muster/channel.hpp>
+
+#include "host/base/log.hpp"
+#include "host/fleet/messages.hpp"
+
+namespace muster::fleet {
+
+// A configured plugin instance as it is now; no channel: it does not run.
+struct Callee {
+  std::shared_ptr<Channel> channel;
+  std::chrono::milliseconds deadline = std::chrono::seconds(30);
+  std::uint32_t calls_at_once = 1;
+};
+
+class QuestionLanes {
+ public:
+  // `find` and `answered` are called on the lanes' threads.
+  QuestionLanes(std::function<Callee(const std::string& instance_id)> find,
+                std::function<void(Answer)> answered, Log log);
+  // Cancels what runs and waits for it; what still stands in line is not asked.
+  ~QuestionLanes();
+  QuestionLanes(const QuestionLanes&) = delete;
+  QuestionLanes& operator=(const QuestionLanes&) = delete;
+
+  // Returns at once. Every question is answered, by its deadline after its turn has come. THREADS:
+  // any.
+  void ask(Question question);
+
+  // No call begins any more, and those that run are cancelled. IDEMPOTENT.
+  void stop();
+
+ private:
+  struct Lane;
+  void serve(Lane& lane);
+  Answer put(const std::string& instance_id, const Question& question) const;
+
+  const std::function<Callee(const std::string&)> find_;
+  const std::function<void(Answer)> answered_;
+  const Log log_;
+  std::atomic<bool> stopping_{false};
+  std::mutex mutex_;
+  std::map<std::string, std::unique_ptr<Lane>> lanes_;
+};
+
+// The plugin instance that a question is for.
+const std::string& addressee(const Question& question);
+
+}  // namespace muster::fleet

@@ -1,0 +1,153 @@
+#include "host/fleet/service.hpp"
+
+#include <algorithm>
+
+namespace muster::fleet {
+namespace {
+
+using namespace std::chrono_literals;
+
+// The clock may be set, or stand still in a test: look at it now and then.
+constexpr std::chrono::milliseconds longest_sleep = 1s;
+
+}  // namespace
+
+Service::Service(std::unique_ptr<Fleet> fleet, ServiceParts parts)
+    : parts_(std::move(parts)), fleet_(std::move(fleet)) {
+  store::CommitterSettings settings;
+  settings.listener = [this](const store::Health& health) {
+    const std::lock_guard lock(mutex_);
+    store_ok_ = health.ok;
+    changed_.notify_all();
+  };
+  if (parts_.rebuild_store)
+    settings.replace_damaged = [this](const Error& damage) { return replace_damaged(damage); };
+  committer_ = std::make_unique<store::Committer>(*parts_.store, *parts_.clock, parts_.log,
+                                                  std::move(settings));
+  lanes_ = std::make_unique<QuestionLanes>(
+      parts_.find_plugin,
+      [this](Answer answer) {
+        post([answer = std::move(answer)](Fleet& to, Now now) { to.answered(answer, now); });
+      },
+      parts_.log);
+  thread_ = std::thread([this] { run(); });
+}
+
+Service::~Service() {
+  stop(0ms);
+}
+
+void Service::stop(std::chrono::milliseconds patience) {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+  lanes_->stop();
+  const std::size_t lost = committer_->stop(patience);
+  if (lost > 0)
+    parts_.log.error("changes could not be made durable before the end", {{"batches", lost}});
+  const std::lock_guard lock(mutex_);
+  inputs_.clear();  // whoever waits for them learns of it by their promises
+}
+
+void Service::post(Input input, std::function<void()> durable) {
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return;
+  inputs_.push_back({std::move(input), std::move(durable)});
+  changed_.notify_all();
+}
+
+void Service::read(const std::function<void(const Fleet&, Now)>& look) {
+  std::promise<void> done;
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    looks_.push_back([&](const Fleet& fleet, Now now) {
+      look(fleet, now);
+      done.set_value();
+    });
+    changed_.notify_all();
+  }
+  done.get_future().wait();
+}
+
+Now Service::now() const {
+  return {parts_.clock->now(), std::chrono::duration_cast<std::chrono::milliseconds>(
+                                   parts_.clock->steady().time_since_epoch())};
+}
+
+std::chrono::milliseconds Service::until_wake(Time wake) const {
+  if (wake == Time::max()) return longest_sleep;
+  return std::clamp<std::chrono::milliseconds>(wake - parts_.clock->now(), 0ms, longest_sleep);
+}
+
+void Service::run() {
+  std::unique_lock lock(mutex_);
+  Time wake{};
+  while (!stopping_) {
+    const auto ready = [&] {
+      return stopping_ || !looks_.empty() || (store_ok_ && !inputs_.empty());
+    };
+    const auto sleep = store_ok_ ? until_wake(wake) : longest_sleep;
+    if (sleep > 0ms) changed_.wait_for(lock, sleep, ready);
+    if (stopping_) break;
+    const std::vector<Look> looks = std::exchange(looks_, {});
+    // While the store fails nothing is decided: what is not durable must not be acted on.
+    std::vector<Waiting> inputs;
+    const bool decides = store_ok_;
+    if (decides) inputs = std::exchange(inputs_, {});
+    lock.unlock();
+    for (const Look& look : looks) look(*fleet_, now());
+    if (decides) {
+      decide(std::move(inputs));
+      wake = fleet_->next_wake();
+    }
+    lock.lock();
+  }
+  for (const Look& look : std::exchange(looks_, {})) look(*fleet_, now());
+}
+
+void Service::decide(std::vector<Waiting> inputs) {
+  std::vector<std::function<void()>> durable;
+  for (Waiting& waiting : inputs) {
+    waiting.input(*fleet_, now());
+    if (waiting.durable) durable.push_back(std::move(waiting.durable));
+  }
+  Outcome outcome = fleet_->settle(now());
+  if (!outcome.empty() || !durable.empty()) carry_out(std::move(outcome), std::move(durable));
+}
+
+// First durable, then asked and told.
+void Service::carry_out(Outcome outcome, std::vector<std::function<void()>> durable) {
+  auto rest = std::make_shared<Outcome>();
+  rest->questions = std::move(outcome.questions);
+  rest->happenings = std::move(outcome.happenings);
+  committer_->submit(std::move(outcome.changes), [this, rest, durable = std::move(durable)] {
+    for (const auto& tell : durable) tell();
+    for (Question& question : rest->questions) lanes_->ask(std::move(question));
+    for (const Happening& happening : rest->happenings)
+      parts_.log.debug(happening.text, {{"kind", happening.kind},
+                                        {"workerPoolId", happening.worker_pool_id.str()},
+                                        {"worker", happening.number}});
+    if (parts_.listener && !rest->happenings.empty()) parts_.listener(rest->happenings);
+  });
+}
+
+// The whole state is in memory: a new database is made from it.
+Result<void> Service::replace_damaged(const Error& damage) {
+  parts_.log.error("the store is damaged and is written anew from memory",
+                   {{"error", damage.message}});
+  std::optional<store::Batch> everything;
+  read([&](const Fleet& fleet, Now) { everything = fleet.everything(); });
+  if (!everything) return Error::cancelled("the host is stopping");
+  return parts_.rebuild_store(*everything);
+}
+
+Error Service::read_only() const {
+  return Error::transient("the host is read-only: " + store_health().sentence)
+      .with_code("readOnly");
+}
+
+}  // namespace muster::fleet

@@ -1,0 +1,114 @@
+// The fleet at work: one thread owns the state, the store's committer makes its changes durable,
+// lanes carry its questions. Everybody else hands in functions.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "host/base/clock.hpp"
+#include "host/base/log.hpp"
+#include "host/fleet/fleet.hpp"
+#include "host/fleet/question_lanes.hpp"
+#include "host/store/committer.hpp"
+
+namespace muster::fleet {
+
+struct ServiceParts {
+  store::Store* store = nullptr;  // borrowed
+  std::shared_ptr<const Clock> clock;
+  Log log = {};
+  std::function<Callee(const std::string& instance_id)> find_plugin;
+  // Puts a sound database in the place of a damaged one; see store::CommitterSettings.
+  std::function<Result<void>(const store::Batch& everything)> rebuild_store = {};
+  // Told of everything that happened once it is durable, in order, on the committer's thread.
+  std::function<void(const std::vector<Happening>&)> listener = {};
+};
+
+class Service {
+ public:
+  Service(std::unique_ptr<Fleet> fleet, ServiceParts parts);
+  ~Service();
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  using Input = std::function<void(Fleet&, Now)>;
+
+  // Runs on the fleet's thread, in the order of the calls; waits there while the store fails.
+  // Returns at once. `durable`, if given, is called when all that came of it is durable, on the
+  // committer's thread. THREADS: any.
+  void post(Input input, std::function<void()> durable = {});
+
+  // Runs on the fleet's thread and returns its answer when what it changed is durable. Fails at
+  // once, with the store's sentence, while the store fails: the host is read-only then. THREADS:
+  // any but the fleet's.
+  template <class T>
+  Result<T> change(std::function<Result<T>(Fleet&, Now)> input);
+
+  // Runs on the fleet's thread between two decisions, also while the store fails, and returns after
+  // it. Keep it short. THREADS: any but the fleet's.
+  void read(const std::function<void(const Fleet&, Now)>& look);
+
+  store::Health store_health() const { return committer_->health(); }
+  store::Committer& committer() { return *committer_; }
+
+  // Decides no more, cancels calls, and makes durable what it can so long. IDEMPOTENT. THREADS: any
+  // but its own.
+  void stop(std::chrono::milliseconds patience);
+
+ private:
+  struct Waiting {
+    Input input;
+    std::function<void()> durable;
+  };
+  using Look = std::function<void(const Fleet&, Now)>;
+
+  void run();
+  void decide(std::vector<Waiting> inputs);
+  void carry_out(Outcome outcome, std::vector<std::function<void()>> durable);
+  Result<void> replace_damaged(const Error& damage);
+  Now now() const;
+  std::chrono::milliseconds until_wake(Time wake) const;
+  Error read_only() const;
+
+  const ServiceParts parts_;
+  const std::unique_ptr<Fleet> fleet_;  // of the fleet's thread alone
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Waiting> inputs_;
+  std::vector<Look> looks_;
+  bool stopping_ = false;
+  bool store_ok_ = true;
+
+  std::unique_ptr<store::Committer> committer_;
+  std::unique_ptr<QuestionLanes> lanes_;
+  std::thread thread_;
+};
+
+template <class T>
+Result<T> Service::change(std::function<Result<T>(Fleet&, Now)> input) {
+  if (!store_health().ok) return read_only();
+  auto answer = std::make_shared<std::optional<Result<T>>>();
+  auto done = std::make_shared<std::promise<void>>();
+  auto durable = done->get_future();
+  post([answer, input = std::move(input)](Fleet& fleet,
+                                          Now now) { answer->emplace(input(fleet, now)); },
+       [done] { done->set_value(); });
+  // A promise that is dropped unkept says that the host is stopping.
+  try {
+    while (durable.wait_for(std::chrono::milliseconds(250)) == std::future_status::timeout)
+      if (!store_health().ok) return read_only();
+    durable.get();
+  } catch (const std::future_error&) {
+    return Error::cancelled("the host is stopping");
+  }
+  return std::move(**answer);
+}
+
+}  // namespace muster::fleet
