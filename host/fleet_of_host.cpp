@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto look_at_providers_every = 2s;
+constexpr auto look_every = 1s;  // at providers and pools that may have come or gone
 constexpr const char* store_name = "muster.db";
 
 template <class Into, class From>
@@ -71,7 +71,8 @@ Result<std::unique_ptr<FleetOfHost>> FleetOfHost::start(Parts parts) {
   std::unique_ptr<FleetOfHost> fleet(new FleetOfHost(std::move(parts)));
   if (const auto opened = fleet->open(); !opened) return opened.error();
   fleet->start_worker_configurations();
-  fleet->watcher_ = std::thread([at = fleet.get()] { at->watch_providers(); });
+  fleet->start_demand();
+  fleet->watcher_ = std::thread([at = fleet.get()] { at->watch(); });
   return fleet;
 }
 
@@ -140,15 +141,57 @@ void FleetOfHost::start_worker_configurations() {
   worker_configurations_ = std::move(*started);
 }
 
+void FleetOfHost::start_demand() {
+  const auto configuration = this->configuration();
+  std::vector<demand::ConfiguredSource> sources;
+  for (const config::DemandSettings& settings : configuration->demand)
+    sources.push_back({settings, demand::make_source(settings)});
+  auto started = demand::DemandService::start(
+      std::move(sources), nullptr,
+      [this](const fleet::Demand& demand) {
+        fleet_->post(
+            [demand](fleet::Fleet& fleet, fleet::Now now) { fleet.demand_changed(demand, now); });
+      },
+      parts_.clock, parts_.log);
+  if (!started) {
+    parts_.log.error("demand cannot be asked for", {{"error", started.error().message}});
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  demand_ = std::move(*started);
+  demand_->set_pools(pools_);
+}
+
+std::vector<demand::SourceStatus> FleetOfHost::demand_status() const {
+  const std::lock_guard lock(mutex_);
+  return demand_ ? demand_->status() : std::vector<demand::SourceStatus>();
+}
+
+// Sources are asked about the pools that there are.
+void FleetOfHost::tell_of_pools() {
+  std::vector<WorkerPoolId> pools;
+  fleet_->read([&](const fleet::Fleet& fleet, fleet::Now) {
+    for (const fleet::Pool& pool : fleet.pools())
+      if (!pool.removed() && pool.spec) pools.push_back(pool.id);
+  });
+  const std::lock_guard lock(mutex_);
+  if (pools == pools_) return;
+  pools_ = std::move(pools);
+  if (demand_) demand_->set_pools(pools_);
+}
+
 void FleetOfHost::stop(std::chrono::milliseconds patience) {
   std::unique_ptr<worker_configuration::Service> configurations;
+  std::unique_ptr<demand::DemandService> demand;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     changed_.notify_all();
     configurations = std::move(worker_configurations_);
+    demand = std::move(demand_);
   }
   configurations.reset();  // waits for its calls
+  demand.reset();
   if (watcher_.joinable()) watcher_.join();
   if (fleet_) fleet_->stop(patience);
 }
@@ -160,16 +203,21 @@ std::shared_ptr<const config::HostConfiguration> FleetOfHost::configuration() co
 
 void FleetOfHost::configuration_changed(std::shared_ptr<const config::HostConfiguration> next) {
   std::unique_ptr<worker_configuration::Service> replaced;
-  bool other_source = false;
+  std::unique_ptr<demand::DemandService> replaced_demand;
+  bool other_source = false, other_demand = false;
   {
     const std::lock_guard lock(mutex_);
     other_source = parts_.configuration->worker_configurations != next->worker_configurations;
+    other_demand = parts_.configuration->demand != next->demand;
     parts_.configuration = std::move(next);
     if (other_source) replaced = std::move(worker_configurations_);
+    if (other_demand) replaced_demand = std::move(demand_);
     changed_.notify_all();
   }
   replaced.reset();
+  replaced_demand.reset();
   if (other_source) start_worker_configurations();
+  if (other_demand) start_demand();
   reload_worker_configurations();
 }
 
@@ -230,13 +278,14 @@ Result<Expansion> FleetOfHost::expand(const ProviderId& id, const ExpandRequest&
       .expand(request, plugin_loader::DeadlineContext(callee.deadline));
 }
 
-void FleetOfHost::watch_providers() {
+void FleetOfHost::watch() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     lock.unlock();
     tell_of_providers();
+    tell_of_pools();
     lock.lock();
-    changed_.wait_for(lock, look_at_providers_every, [&] { return stopping_; });
+    changed_.wait_for(lock, look_every, [&] { return stopping_; });
   }
 }
 

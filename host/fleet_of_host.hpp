@@ -10,6 +10,7 @@
 
 #include "host/config/host_configuration.hpp"
 #include "host/config/worker/service.hpp"
+#include "host/demand/service.hpp"
 #include "host/fleet/service.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
 #include "host/store/sqlite_store.hpp"
@@ -42,6 +43,7 @@ class FleetOfHost {
   // Of the worker configurations; nothing if none are configured.
   std::optional<worker_configuration::Status> configuration_status() const;
   void reload_worker_configurations() const;
+  std::vector<demand::SourceStatus> demand_status() const;
 
   void stop(std::chrono::milliseconds patience);
 
@@ -49,7 +51,9 @@ class FleetOfHost {
   explicit FleetOfHost(Parts parts);
   Result<void> open();
   void start_worker_configurations();
-  void watch_providers();
+  void start_demand();
+  void watch();
+  void tell_of_pools();
   void tell_of_providers();
   fleet::Callee find_plugin(const std::string& instance_id) const;
   std::shared_ptr<const config::HostConfiguration> configuration() const;
@@ -64,7 +68,10 @@ class FleetOfHost {
   std::map<std::string, std::string>
       told_;  // providers that the fleet believes to be up: what was said
 
+  std::vector<WorkerPoolId> pools_;  // whose demand is asked for
+
   std::unique_ptr<worker_configuration::Service> worker_configurations_;
+  std::unique_ptr<demand::DemandService> demand_;
   std::thread watcher_;
 };
 

@@ -1,7 +1,10 @@
 // The parts of Fleet that its own files share.
 #pragma once
 
+#include <algorithm>
+
 #include "host/fleet/fleet.hpp"
+#include "host/fleet/sensible.hpp"
 
 namespace muster::fleet {
 
@@ -52,6 +55,11 @@ inline constexpr auto try_strategy_again = std::chrono::seconds(15);
 
 // The first few, and how many more.
 std::string joined(const std::vector<std::string>& reasons);
+
+// A worker's capacity is a small number, whatever the document says.
+inline std::int64_t instance_capacity(const LaunchConfigSpec& spec) {
+  return std::clamp<std::int64_t>(spec.launch_config.capacity_per_instance, 1, largest_capacity);
+}
 
 inline bool is_alive(const Worker& worker) {
   return worker.number != 0 && worker.state != WorkerState::stopped;

@@ -36,11 +36,6 @@ std::string paused_in_words(const LaunchConfigState& launch_config) {
          (launch_config.pause_reason.empty() ? "" : ": " + launch_config.pause_reason);
 }
 
-// A worker's capacity is a small number, whatever the document says.
-std::int64_t instance_capacity(const LaunchConfigSpec& spec) {
-  return std::clamp<std::int64_t>(spec.launch_config.capacity_per_instance, 1, largest_capacity);
-}
-
 json::object size_inputs(const SizeRequest& request) {
   return {{"pending", request.pending},
           {"capacity", codec::to_value(request.capacity)},
