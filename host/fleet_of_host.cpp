@@ -71,6 +71,7 @@ Result<std::unique_ptr<FleetOfHost>> FleetOfHost::start(Parts parts) {
   std::unique_ptr<FleetOfHost> fleet(new FleetOfHost(std::move(parts)));
   if (const auto opened = fleet->open(); !opened) return opened.error();
   fleet->start_worker_configurations();
+  fleet->start_demand();
   fleet->watcher_ = std::thread([at = fleet.get()] { at->watch_providers(); });
   return fleet;
 }
@@ -127,6 +128,7 @@ void FleetOfHost::start_worker_configurations() {
              fleet_->post([accepted = std::move(accepted)](fleet::Fleet& fleet, fleet::Now now) {
                fleet.configure(accepted, now);
              });
+             name_pools();
            },
        .clock = parts_.clock,
        .log = parts_.log},
@@ -140,14 +142,58 @@ void FleetOfHost::start_worker_configurations() {
   worker_configurations_ = std::move(*started);
 }
 
+// Also without any source: then it says once that nothing is wanted, which ends what a source that
+// was there before has asked for.
+void FleetOfHost::start_demand() {
+  const auto configuration = this->configuration();
+  std::vector<demand::ConfiguredSource> sources;
+  for (const config::DemandSettings& settings : configuration->demand)
+    sources.push_back({settings, demand::make_source(settings)});
+  auto started = demand::DemandService::start(
+      std::move(sources), nullptr,
+      [this](const fleet::Demand& demand) {
+        fleet_->post(
+            [demand](fleet::Fleet& fleet, fleet::Now now) { fleet.demand_changed(demand, now); });
+      },
+      parts_.clock, parts_.log);
+  if (!started) {
+    parts_.log.error("the sources of demand cannot be asked", {{"error", started.error().message}});
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    demand_ = std::move(*started);
+  }
+  name_pools();
+}
+
+// Tells the sources of demand which pools there are, those of the API among them.
+void FleetOfHost::name_pools() {
+  fleet_->post([this](fleet::Fleet& fleet, fleet::Now) {
+    std::vector<WorkerPoolId> pools;
+    for (const fleet::Pool& pool : fleet.pools())
+      if (!pool.removed() && pool.spec) pools.push_back(pool.id);
+    const std::lock_guard lock(mutex_);
+    if (demand_) demand_->set_pools(std::move(pools));
+  });
+}
+
+std::vector<demand::SourceStatus> FleetOfHost::demand_status() const {
+  const std::lock_guard lock(mutex_);
+  return demand_ ? demand_->status() : std::vector<demand::SourceStatus>();
+}
+
 void FleetOfHost::stop(std::chrono::milliseconds patience) {
   std::unique_ptr<worker_configuration::Service> configurations;
+  std::unique_ptr<demand::DemandService> demand;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     changed_.notify_all();
     configurations = std::move(worker_configurations_);
+    demand = std::move(demand_);
   }
+  demand.reset();
   configurations.reset();  // waits for its calls
   if (watcher_.joinable()) watcher_.join();
   if (fleet_) fleet_->stop(patience);
@@ -160,15 +206,20 @@ std::shared_ptr<const config::HostConfiguration> FleetOfHost::configuration() co
 
 void FleetOfHost::configuration_changed(std::shared_ptr<const config::HostConfiguration> next) {
   std::unique_ptr<worker_configuration::Service> replaced;
-  bool other_source = false;
+  std::unique_ptr<demand::DemandService> replaced_demand;
+  bool other_source = false, other_demand = false;
   {
     const std::lock_guard lock(mutex_);
     other_source = parts_.configuration->worker_configurations != next->worker_configurations;
+    other_demand = parts_.configuration->demand != next->demand;
     parts_.configuration = std::move(next);
+    if (other_demand) replaced_demand = std::move(demand_);
     if (other_source) replaced = std::move(worker_configurations_);
     changed_.notify_all();
   }
   replaced.reset();
+  replaced_demand.reset();
+  if (other_demand) start_demand();
   if (other_source) start_worker_configurations();
   reload_worker_configurations();
 }
@@ -235,6 +286,7 @@ void FleetOfHost::watch_providers() {
   while (!stopping_) {
     lock.unlock();
     tell_of_providers();
+    name_pools();
     lock.lock();
     changed_.wait_for(lock, look_at_providers_every, [&] { return stopping_; });
   }

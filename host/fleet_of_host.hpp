@@ -1,5 +1,5 @@
 // The fleet and everything it lives on, as the host runs them: the store, the worker
-// configurations, the providers that come and go.
+// configurations, the sources of demand, the providers that come and go.
 #pragma once
 
 #include <condition_variable>
@@ -10,6 +10,7 @@
 
 #include "host/config/host_configuration.hpp"
 #include "host/config/worker/service.hpp"
+#include "host/demand/service.hpp"
 #include "host/fleet/service.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
 #include "host/store/sqlite_store.hpp"
@@ -42,6 +43,7 @@ class FleetOfHost {
   // Of the worker configurations; nothing if none are configured.
   std::optional<worker_configuration::Status> configuration_status() const;
   void reload_worker_configurations() const;
+  std::vector<demand::SourceStatus> demand_status() const;
 
   void stop(std::chrono::milliseconds patience);
 
@@ -49,6 +51,8 @@ class FleetOfHost {
   explicit FleetOfHost(Parts parts);
   Result<void> open();
   void start_worker_configurations();
+  void start_demand();
+  void name_pools();
   void watch_providers();
   void tell_of_providers();
   fleet::Callee find_plugin(const std::string& instance_id) const;
@@ -65,6 +69,7 @@ class FleetOfHost {
       told_;  // providers that the fleet believes to be up: what was said
 
   std::unique_ptr<worker_configuration::Service> worker_configurations_;
+  std::unique_ptr<demand::DemandService> demand_;
   std::thread watcher_;
 };
 

@@ -151,6 +151,10 @@ Response show_configuration(const Request&, FleetOfHost& host) {
                             {"note", "the host configuration has no workerConfigurations"}});
 }
 
+Response show_demand(const Request&, FleetOfHost& host) {
+  return json_answer(json::object{{"sources", demand::to_json(host.demand_status())}});
+}
+
 // -------------------------------------------------------------------------------------------------
 // Changing
 
@@ -266,6 +270,8 @@ json::object fleet_summary(const FleetAccess& access) {
   summary["verdicts"] = codec::to_value(verdicts);
   if (const auto status = access.fleet->configuration_status())
     summary["workerConfigurations"] = worker_configuration::to_json(*status);
+  if (const auto sources = access.fleet->demand_status(); !sources.empty())
+    summary["demand"] = demand::to_json(sources);
   return summary;
 }
 
@@ -291,6 +297,7 @@ void add_fleet_routes(http::Router& router, http::WorkerThreads& workers,
   add("POST", "pools/{workerPoolId}/workers/{workerGroup}/{workerId}/quarantine", quarantine);
   add("GET", "holds", show_holds);
   add("GET", "worker-configurations", show_configuration);
+  add("GET", "demand", show_demand);
   add("POST", "backup", back_up);
 }
 
