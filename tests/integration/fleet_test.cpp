@@ -23,6 +23,7 @@ description = "All of them"
 providers = ["sim"]
 owner = "team@example.com"
 description = "Builds"
+simulated.instanceTypes = ["small"]
 maxCapacity = )" +
          max_capacity + "\n";
 }
@@ -53,7 +54,9 @@ TEST(FleetOfHost, starts_workers_for_demand_and_refuses_a_bad_push) {
   const TemporaryFolder folder;
   const auto demand = folder / "demand.json";
   replace(demand, R"({"worker-manager/build": 3})");
-  const Musterd host("[workerConfigurations]\nsource = { git = \"" + work.path().string() +
+  // Nobody reads what the host writes meanwhile.
+  const Musterd host("[http]\naccessLog = false\n[workerConfigurations]\nsource = { git = \"" +
+                     work.path().string() +
                      "\", ref = \"main\" }\n[providers.sim]\nplugin = \"provider/simulated\"\n"
                      "[strategies.classic]\nplugin = \"strategy/classic\"\n"
                      "[demand.cron]\ntype = \"file\"\nfile = \"" +
@@ -80,7 +83,7 @@ TEST(FleetOfHost, starts_workers_for_demand_and_refuses_a_bad_push) {
     return said.as_object().contains("refusedRevision");
   });
   EXPECT_EQ(status.at("revision").as_string(), first);
-  EXPECT_THAT(json::write(status), HasSubstr("build.toml:9:1: maxCapacity"));
+  EXPECT_THAT(json::write(status), HasSubstr("build.toml:10:1: maxCapacity"));
   replace(demand, R"({"worker-manager/build": 9})");
   when(host, "pools", [&](const json::value& pools) { return workers_of(pools) == 4; });
   const auto sources = when(host, "demand", [](const json::value&) { return true; });
