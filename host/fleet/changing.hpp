@@ -8,6 +8,7 @@ namespace muster::fleet {
 struct Fleet::Open {
   Index pool = nowhere, provider = nowhere, launch_config = nowhere;
   std::vector<std::int64_t> workers = {};  // by number: a slot may have another tenant by then
+  json::value bid = {};
   Time began{};
 };
 
@@ -45,6 +46,12 @@ CallId Fleet::ask(Ask question, Open open) {
   outcome_.questions.push_back({id, std::move(question)});
   return id;
 }
+
+// When a strategy that failed, or an auction that came to nothing, is tried again.
+inline constexpr auto try_strategy_again = std::chrono::seconds(15);
+
+// The first few, and how many more.
+std::string joined(const std::vector<std::string>& reasons);
 
 inline bool is_alive(const Worker& worker) {
   return worker.number != 0 && worker.state != WorkerState::stopped;
