@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto look_every = 1s;  // at providers and pools that may have come or gone
+constexpr auto look_at_providers_every = 2s;
 constexpr const char* store_name = "muster.db";
 
 template <class Into, class From>
@@ -72,7 +72,7 @@ Result<std::unique_ptr<FleetOfHost>> FleetOfHost::start(Parts parts) {
   if (const auto opened = fleet->open(); !opened) return opened.error();
   fleet->start_worker_configurations();
   fleet->start_demand();
-  fleet->watcher_ = std::thread([at = fleet.get()] { at->watch(); });
+  fleet->watcher_ = std::thread([at = fleet.get()] { at->watch_providers(); });
   return fleet;
 }
 
@@ -128,6 +128,7 @@ void FleetOfHost::start_worker_configurations() {
              fleet_->post([accepted = std::move(accepted)](fleet::Fleet& fleet, fleet::Now now) {
                fleet.configure(accepted, now);
              });
+             name_pools();
            },
        .clock = parts_.clock,
        .log = parts_.log},
@@ -141,6 +142,8 @@ void FleetOfHost::start_worker_configurations() {
   worker_configurations_ = std::move(*started);
 }
 
+// Also without any source: then it says once that nothing is wanted, which ends what a source that
+// was there before has asked for.
 void FleetOfHost::start_demand() {
   const auto configuration = this->configuration();
   std::vector<demand::ConfiguredSource> sources;
@@ -154,30 +157,30 @@ void FleetOfHost::start_demand() {
       },
       parts_.clock, parts_.log);
   if (!started) {
-    parts_.log.error("demand cannot be asked for", {{"error", started.error().message}});
+    parts_.log.error("the sources of demand cannot be asked", {{"error", started.error().message}});
     return;
   }
-  const std::lock_guard lock(mutex_);
-  demand_ = std::move(*started);
-  demand_->set_pools(pools_);
+  {
+    const std::lock_guard lock(mutex_);
+    demand_ = std::move(*started);
+  }
+  name_pools();
+}
+
+// Tells the sources of demand which pools there are, those of the API among them.
+void FleetOfHost::name_pools() {
+  fleet_->post([this](fleet::Fleet& fleet, fleet::Now) {
+    std::vector<WorkerPoolId> pools;
+    for (const fleet::Pool& pool : fleet.pools())
+      if (!pool.removed() && pool.spec) pools.push_back(pool.id);
+    const std::lock_guard lock(mutex_);
+    if (demand_) demand_->set_pools(std::move(pools));
+  });
 }
 
 std::vector<demand::SourceStatus> FleetOfHost::demand_status() const {
   const std::lock_guard lock(mutex_);
   return demand_ ? demand_->status() : std::vector<demand::SourceStatus>();
-}
-
-// Sources are asked about the pools that there are.
-void FleetOfHost::tell_of_pools() {
-  std::vector<WorkerPoolId> pools;
-  fleet_->read([&](const fleet::Fleet& fleet, fleet::Now) {
-    for (const fleet::Pool& pool : fleet.pools())
-      if (!pool.removed() && pool.spec) pools.push_back(pool.id);
-  });
-  const std::lock_guard lock(mutex_);
-  if (pools == pools_) return;
-  pools_ = std::move(pools);
-  if (demand_) demand_->set_pools(pools_);
 }
 
 void FleetOfHost::stop(std::chrono::milliseconds patience) {
@@ -190,8 +193,8 @@ void FleetOfHost::stop(std::chrono::milliseconds patience) {
     configurations = std::move(worker_configurations_);
     demand = std::move(demand_);
   }
-  configurations.reset();  // waits for its calls
   demand.reset();
+  configurations.reset();  // waits for its calls
   if (watcher_.joinable()) watcher_.join();
   if (fleet_) fleet_->stop(patience);
 }
@@ -210,14 +213,14 @@ void FleetOfHost::configuration_changed(std::shared_ptr<const config::HostConfig
     other_source = parts_.configuration->worker_configurations != next->worker_configurations;
     other_demand = parts_.configuration->demand != next->demand;
     parts_.configuration = std::move(next);
-    if (other_source) replaced = std::move(worker_configurations_);
     if (other_demand) replaced_demand = std::move(demand_);
+    if (other_source) replaced = std::move(worker_configurations_);
     changed_.notify_all();
   }
   replaced.reset();
   replaced_demand.reset();
-  if (other_source) start_worker_configurations();
   if (other_demand) start_demand();
+  if (other_source) start_worker_configurations();
   reload_worker_configurations();
 }
 
@@ -278,14 +281,14 @@ Result<Expansion> FleetOfHost::expand(const ProviderId& id, const ExpandRequest&
       .expand(request, plugin_loader::DeadlineContext(callee.deadline));
 }
 
-void FleetOfHost::watch() {
+void FleetOfHost::watch_providers() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     lock.unlock();
     tell_of_providers();
-    tell_of_pools();
+    name_pools();
     lock.lock();
-    changed_.wait_for(lock, look_every, [&] { return stopping_; });
+    changed_.wait_for(lock, look_at_providers_every, [&] { return stopping_; });
   }
 }
 

@@ -1,5 +1,5 @@
 // The fleet and everything it lives on, as the host runs them: the store, the worker
-// configurations, the providers that come and go.
+// configurations, the sources of demand, the providers that come and go.
 #pragma once
 
 #include <condition_variable>
@@ -52,8 +52,8 @@ class FleetOfHost {
   Result<void> open();
   void start_worker_configurations();
   void start_demand();
-  void watch();
-  void tell_of_pools();
+  void name_pools();
+  void watch_providers();
   void tell_of_providers();
   fleet::Callee find_plugin(const std::string& instance_id) const;
   std::shared_ptr<const config::HostConfiguration> configuration() const;
@@ -67,8 +67,6 @@ class FleetOfHost {
   bool stopping_ = false;
   std::map<std::string, std::string>
       told_;  // providers that the fleet believes to be up: what was said
-
-  std::vector<WorkerPoolId> pools_;  // whose demand is asked for
 
   std::unique_ptr<worker_configuration::Service> worker_configurations_;
   std::unique_ptr<demand::DemandService> demand_;

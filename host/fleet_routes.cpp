@@ -270,7 +270,8 @@ json::object fleet_summary(const FleetAccess& access) {
   summary["verdicts"] = codec::to_value(verdicts);
   if (const auto status = access.fleet->configuration_status())
     summary["workerConfigurations"] = worker_configuration::to_json(*status);
-  summary["demand"] = demand::to_json(access.fleet->demand_status());
+  if (const auto sources = access.fleet->demand_status(); !sources.empty())
+    summary["demand"] = demand::to_json(sources);
   return summary;
 }
 

@@ -1,7 +1,7 @@
 #include "host/demand/service.hpp"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 namespace muster::demand {
 namespace {
@@ -42,16 +42,19 @@ struct DemandService::Worker {
   Report report = {};
   bool asked = false;
   std::optional<Time> failed_since = {};
-  std::set<std::string> unknown_pools = {};  // each is logged once
-  std::vector<std::string> unknown_now = {};
+  struct Unknown {
+    Time since{};
+    bool logged = false;
+  };
+  std::map<std::string, Unknown> unknown_pools = {};  // that it named in its last answer
 };
 
 Result<std::unique_ptr<DemandService>> DemandService::start(std::vector<ConfiguredSource> sources,
                                                             OwnQueue* queue, Tell tell,
                                                             std::shared_ptr<const Clock> clock,
-                                                            Log log) {
+                                                            Log log, Patience patience) {
   std::unique_ptr<DemandService> service(
-      new DemandService(queue, std::move(tell), std::move(clock), std::move(log)));
+      new DemandService(queue, std::move(tell), std::move(clock), std::move(log), patience));
   for (ConfiguredSource& each : sources) {
     auto watch = FolderWatch::open();
     if (!watch) return watch.error();
@@ -70,8 +73,12 @@ Result<std::unique_ptr<DemandService>> DemandService::start(std::vector<Configur
 }
 
 DemandService::DemandService(OwnQueue* queue, Tell tell, std::shared_ptr<const Clock> clock,
-                             Log log)
-    : queue_(queue), tell_(std::move(tell)), clock_(std::move(clock)), log_(std::move(log)) {}
+                             Log log, Patience patience)
+    : queue_(queue),
+      tell_(std::move(tell)),
+      clock_(std::move(clock)),
+      log_(std::move(log)),
+      patience_(patience) {}
 
 DemandService::~DemandService() {
   if (queue_) queue_->on_change({});
@@ -119,6 +126,11 @@ void DemandService::poll(Worker& worker) {
   {
     const std::lock_guard lock(mutex_);
     pools = pools_;
+    if (pools.empty() && worker.source->asks_by_pool()) {  // there is nothing to ask for
+      worker.asked = changed_ = true;
+      wake_.notify_all();
+      return;
+    }
   }
   const PollContext context(*clock_, std::max(worker.settings.timeout, worker.settings.interval),
                             leaving_);
@@ -140,11 +152,7 @@ void DemandService::take(Worker& worker, Result<Answer> polled, Time now) {
       return !std::binary_search(pools_.begin(), pools_.end(), entry.first);
     });
     if (report.pool_errors.empty()) worker.failed_since.reset();
-    for (const std::string& pool : polled->unknown_pools)
-      if (worker.unknown_pools.size() < 10'000 && worker.unknown_pools.insert(pool).second)
-        log_.warning("a source of demand names a pool that this host does not have",
-                     {{"source", report.source}, {"workerPoolId", pool}});
-    worker.unknown_now = std::move(polled->unknown_pools);
+    remember_unknown(worker, std::move(polled->unknown_pools), now);
   } else {
     report.error = polled.error().message;
   }
@@ -156,6 +164,23 @@ void DemandService::take(Worker& worker, Result<Answer> polled, Time now) {
     log_.info("a source of demand answers again", {{"source", report.source}});
   changed_ = true;
   wake_.notify_all();
+}
+
+void DemandService::remember_unknown(Worker& worker, std::vector<std::string> pools,
+                                     Time now) const {
+  std::map<std::string, Worker::Unknown> unknown;
+  for (std::string& pool : pools) {
+    const auto before = worker.unknown_pools.find(pool);
+    auto known_so_far =
+        before == worker.unknown_pools.end() ? Worker::Unknown{now, false} : before->second;
+    if (!known_so_far.logged && now - known_so_far.since >= patience_.with_unknown_pools) {
+      known_so_far.logged = true;
+      log_.warning("a source of demand names a pool that this host does not have",
+                   {{"source", worker.report.source}, {"workerPoolId", pool}});
+    }
+    unknown.emplace(std::move(pool), known_so_far);
+  }
+  worker.unknown_pools = std::move(unknown);
 }
 
 void DemandService::run_combiner() {
@@ -209,7 +234,7 @@ std::vector<SourceStatus> DemandService::status() const {
     if (newest) status.age = std::max(now - *newest, std::chrono::milliseconds(0));
     for (const auto& entry : report.pool_errors)
       if (status.pool_errors.size() < most_shown) status.pool_errors.insert(entry);
-    status.unknown_pools = worker->unknown_now;
+    for (const auto& [pool, unknown] : worker->unknown_pools) status.unknown_pools.push_back(pool);
     all.push_back(std::move(status));
   }
   return all;

@@ -37,6 +37,12 @@ struct ConfiguredSource {
   std::unique_ptr<DemandSource> source;
 };
 
+struct Patience {
+  // A pool that a source names and this host does not have may come with the next configuration;
+  // after so long, the log says once that it did not.
+  std::chrono::milliseconds with_unknown_pools{60'000};
+};
+
 class DemandService {
  public:
   using Tell = std::function<void(const fleet::Demand&)>;
@@ -47,7 +53,7 @@ class DemandService {
   static Result<std::unique_ptr<DemandService>> start(std::vector<ConfiguredSource> sources,
                                                       OwnQueue* queue, Tell tell,
                                                       std::shared_ptr<const Clock> clock,
-                                                      Log log = {});
+                                                      Log log = {}, Patience patience = {});
   // Cancels what is under way, and waits for it.
   ~DemandService();
 
@@ -60,7 +66,9 @@ class DemandService {
 
  private:
   struct Worker;
-  DemandService(OwnQueue* queue, Tell tell, std::shared_ptr<const Clock> clock, Log log);
+  DemandService(OwnQueue* queue, Tell tell, std::shared_ptr<const Clock> clock, Log log,
+                Patience patience);
+  void remember_unknown(Worker& worker, std::vector<std::string> pools, Time now) const;
   void run_source(Worker& worker);
   void poll(Worker& worker);
   void take(Worker& worker, Result<Answer> polled, Time now);
@@ -71,6 +79,7 @@ class DemandService {
   const Tell tell_;
   const std::shared_ptr<const Clock> clock_;
   const Log log_;
+  const Patience patience_;
 
   mutable std::mutex mutex_;  // guards what follows, and the reports of all workers
   std::condition_variable wake_;

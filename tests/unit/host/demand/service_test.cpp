@@ -94,7 +94,7 @@ std::vector<ConfiguredSource> all_of(Sources... sources) {
 std::unique_ptr<DemandService> start(std::vector<ConfiguredSource> sources, Listener& listener,
                                      OwnQueue* queue = nullptr, Log log = {}) {
   auto service = DemandService::start(std::move(sources), queue, listener.tell(),
-                                      std::make_shared<SystemClock>(), std::move(log))
+                                      std::make_shared<SystemClock>(), std::move(log), {0ms})
                      .value();
   service->set_pools({a, b});
   return service;
