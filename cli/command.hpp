@@ -14,6 +14,7 @@ namespace muster::cli {
 void add_plugin_commands(CLI::App& app);
 void add_rule_commands(CLI::App& app);
 void add_fleet_commands(CLI::App& app);
+void add_simulate_command(CLI::App& app);
 void add_status_command(CLI::App& app);
 
 }  // namespace muster::cli

@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   muster::cli::add_fleet_commands(app);
   muster::cli::add_plugin_commands(app);
   muster::cli::add_rule_commands(app);
+  muster::cli::add_simulate_command(app);
   try {
     app.parse(argc, argv);
     return muster::cli::exit_ok;
