@@ -5,6 +5,30 @@
 
 namespace muster::allocation {
 
+namespace {
+
+// A bucket that holds no whole launch would let nobody through, ever.
+ThrottleSettings sensible(ThrottleSettings settings) {
+  constexpr double slowest = 1.0 / 3600;
+  if (!(settings.launches_per_second >= slowest)) settings.launches_per_second = slowest;
+  if (!(settings.burst >= 1)) settings.burst = 1;
+  settings.calls_at_once = std::max<std::int64_t>(settings.calls_at_once, 1);
+  return settings;
+}
+
+}  // namespace
+
+Throttle::Throttle(ThrottleSettings settings)
+    : settings_(sensible(settings)),
+      rate_(settings_.launches_per_second),
+      tokens_(settings_.burst) {}
+
+void Throttle::change(ThrottleSettings settings) {
+  const std::int64_t calls = calls_;
+  *this = Throttle(settings);
+  calls_ = calls;
+}
+
 // A clock that was set back refills nothing until it has caught up, and starts anew from there.
 void Throttle::refill(Time now) {
   if (refilled_ == Time{} || now < refilled_) refilled_ = now;

@@ -11,14 +11,17 @@ struct ThrottleSettings {
   double launches_per_second = 20;
   double burst = 100;  // launches that may go at once after a pause
   std::int64_t calls_at_once = 4;
+  friend bool operator==(const ThrottleSettings&, const ThrottleSettings&) = default;
 };
 
 // A token bucket whose rate halves when the provider says "too fast" and comes back by a tenth of
 // the full rate with every launch call that it took well.
 class Throttle {
  public:
-  explicit Throttle(ThrottleSettings settings = {})
-      : settings_(settings), rate_(settings.launches_per_second), tokens_(settings.burst) {}
+  explicit Throttle(ThrottleSettings settings = {});
+
+  // Calls that are on their way still count. The rate begins anew.
+  void change(ThrottleSettings settings);
 
   // How many launches may go now in one call; 0: none.
   std::int64_t room(Time now);
@@ -28,6 +31,7 @@ class Throttle {
   // When room() is worth asking again if it is 0 for want of tokens; Time::max() if it waits for a
   // call to end.
   Time next(Time now) const;
+  const ThrottleSettings& settings() const { return settings_; }
   double rate() const { return rate_; }
   std::int64_t calls() const { return calls_; }
 

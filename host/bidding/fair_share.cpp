@@ -15,7 +15,7 @@ std::vector<std::int64_t> fair_shares(std::span<const std::int64_t> claims, std:
   for (std::size_t done = 0; done < order.size(); ++done) {
     const auto hungry = static_cast<std::int64_t>(order.size() - done);
     const std::int64_t claim = std::max<std::int64_t>(claims[order[done]], 0);
-    if (claim * hungry > left && left / hungry < claim) {  // from here on nobody gets all
+    if (left / hungry < claim) {  // from here on nobody gets all
       for (std::size_t i = done; i < order.size(); ++i) shares[order[i]] = left / hungry;
       left %= hungry;
       break;

@@ -30,9 +30,17 @@ HealthCounts& HealthCounts::operator+=(const HealthCounts& other) {
   return *this;
 }
 
-// A clock that was set back counts into the newest minute: the order stays.
+// Minutes in the future are of a clock that was set back: what they say happened just now.
 HealthCounts& Health::at(Time now) {
   const std::int64_t minute = minute_of(now);
+  if (!minutes_.empty() && minutes_.back().minute > minute) {
+    HealthCounts future;
+    while (!minutes_.empty() && minutes_.back().minute >= minute) {
+      future += minutes_.back().counts;
+      minutes_.pop_back();
+    }
+    minutes_.push_back({minute, future});
+  }
   if (minutes_.empty() || minutes_.back().minute < minute) {
     std::erase_if(minutes_, [&](const Minute& old) { return old.minute <= minute - kept_minutes; });
     minutes_.push_back({minute, {}});
@@ -67,7 +75,9 @@ void Health::claimed(Time now) {
 HealthCounts Health::last_hour(Time now) const {
   HealthCounts sum;
   for (const Minute& minute : minutes_)
-    if (minute.minute > minute_of(now) - kept_minutes) sum += minute.counts;
+    if (minute.minute > minute_of(now) - kept_minutes &&
+        minute.minute < minute_of(now) + kept_minutes)  // else of a clock that was wrong
+      sum += minute.counts;
   return sum;
 }
 

@@ -99,20 +99,23 @@ bool covers(const Hold& hold, const ProviderId& provider, const LaunchConfig& la
 const Hold* HoldLedger::add(const ProviderId& provider, const Error& error, Time now) {
   if (!is_held(error.error_class)) return nullptr;
   Hold fresh{.provider_id = provider, .error = error, .since = now, .until = now};
-  Hold& hold = holds_.try_emplace({provider, fresh.scope_text()}, fresh).first->second;
+  const auto [at, added] = holds_.try_emplace({provider, fresh.scope_text()}, fresh);
+  Hold& hold = at->second;
+  const bool again = !added && hold.error.error_class == error.error_class;
   // Launches that were on their way when the first failed say nothing new.
-  if (hold.until > now && hold.error.error_class == error.error_class) return &hold;
-  const bool again =
-      hold.until > Time{} && hold.until != now && hold.error.error_class == error.error_class;
-  hold.strikes = again ? hold.strikes + 1 : 1;
+  if (again && in_force(hold, now)) return &hold;
+  const std::int64_t strikes = again ? hold.strikes + 1 : 1;
+  const auto base = std::clamp<std::chrono::seconds>(
+      error.hold.value_or(default_hold(error.error_class)), 1s, longest_by_provider);
+  const auto grown = base * (std::int64_t{1} << std::min(strikes - 1, most_doublings));
+  const auto longest = std::max(longest_by_strikes(error.error_class), base);
+  const Time until = now + std::min(grown, longest);
+  if (until < hold.until) return &hold;  // what passes sooner does not end what is in force
+  hold.strikes = strikes;
   if (!again) hold.since = now;
   hold.error = error;
+  hold.until = until;
   hold.probing = false;
-  const auto base = error.hold.value_or(default_hold(error.error_class));
-  const auto grown = base * (std::int64_t{1} << std::min(hold.strikes - 1, most_doublings));
-  const auto longest =
-      std::max(longest_by_strikes(error.error_class), std::min(base, longest_by_provider));
-  hold.until = now + std::clamp<std::chrono::seconds>(grown, 1s, longest);
   return &hold;
 }
 
@@ -180,6 +183,18 @@ std::vector<Hold> HoldLedger::all() const {
   std::vector<Hold> copies;
   for (const auto& [key, hold] : holds_) copies.push_back(hold);
   return copies;
+}
+
+std::vector<Hold> HoldLedger::clock_was_set(Time now) {
+  std::vector<Hold> moved;
+  for (auto& [key, hold] : holds_) {
+    if (hold.since <= now) continue;
+    hold.until = now + std::clamp<std::chrono::milliseconds>(hold.until - hold.since, 0ms,
+                                                             longest_by_provider);
+    hold.since = now;
+    moved.push_back(hold);
+  }
+  return moved;
 }
 
 Time HoldLedger::next_end(Time now) const {

@@ -34,8 +34,8 @@ bool covers(const Hold& hold, const ProviderId& provider, const LaunchConfig& la
 
 // One hold for each provider and scope. Each further error of the same scope doubles the time, up
 // to an hour (five minutes for what passes by itself), or a day where the provider itself asks for
-// more. When the time is over a hold begins to probe: one launch may try, and its outcome ends or
-// renews the hold.
+// more. An error of another class replaces a hold in force only if it lasts longer. When the time
+// is over a hold begins to probe: one launch may try, and its outcome ends or renews the hold.
 class HoldLedger {
  public:
   // What changed, for the store; null if the error is none that is held.
@@ -56,6 +56,10 @@ class HoldLedger {
 
   // Holds that were over long ago and that nobody probed, such as of a vanished configuration.
   std::vector<Hold> forget_before(Time then);
+
+  // Holds that began in the future are of a clock that was wrong: they begin now and last as long.
+  // Returns those.
+  std::vector<Hold> clock_was_set(Time now);
 
   void restore(Hold hold);
   std::vector<Hold> all() const;

@@ -31,6 +31,10 @@ struct Factor {
 // Alone, a configuration competes with nobody.
 Factor share(const WeightInput& input, std::int64_t running, std::size_t siblings) {
   if (running == 0 || siblings < 2) return {};
+  // Whoever has all of the workers is the last choice, but a choice: its siblings may be held.
+  if (input.running == running)
+    return {minimal_weight, in_words(minimal_weight) + " (all " + std::to_string(running) +
+                                " running are its own)"};
   const double part = static_cast<double>(input.running) / static_cast<double>(running);
   return {1 - part, "(1 − " + of(input.running, running) + " running)"};
 }
@@ -39,10 +43,11 @@ Factor health(const WeightInput& input) {
   const HealthCounts& counts = input.health;
   if (counts.tried == 0) return {};
   const std::int64_t failed = std::min(counts.failed, counts.tried);
-  if (counts.registered == 0 && counts.errors() > 0)
+  const bool none_registered = counts.registered == 0 && input.running == 0;
+  if (none_registered && counts.errors() > 0)
     return {0, "0 (" + std::to_string(counts.tried) + " created, none registered, " +
                    std::to_string(counts.errors()) + " errors in the last hour)"};
-  if (counts.registered == 0 && input.oldest_unregistered > patience) {
+  if (none_registered && input.oldest_unregistered > patience) {
     const milliseconds waited = std::min(*input.oldest_unregistered, despair);
     const double left = static_cast<double>((despair - waited).count()) /
                         static_cast<double>((despair - patience).count());

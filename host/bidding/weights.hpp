@@ -24,7 +24,8 @@ struct Weight {
   std::string arithmetic;  // "1 − 10/15 running = 0.33"
 };
 
-// The least that is kept for one configuration of a pool whose weights would all be zero.
+// The least that is kept for one configuration of a pool whose weights would all be zero, and for
+// one that works and has all of the pool's workers.
 inline constexpr double minimal_weight = 0.01;
 
 // One weight for each input, in order.

@@ -27,7 +27,7 @@ struct Lifecycle {
     std::optional<std::int64_t> workers = {};
     double share = 1;
     friend bool operator==(const CyclingBudget&, const CyclingBudget&) = default;
-  } cycling_budget;
+  } cycling_budget = {};
 
   // When cycling may begin, in UTC; none: always. A window that ends before it begins spans
   // midnight.
@@ -36,7 +36,7 @@ struct Lifecycle {
     std::chrono::minutes from{0}, to{24 * 60};
     friend bool operator==(const Window&, const Window&) = default;
   };
-  std::vector<Window> cycling_windows;
+  std::vector<Window> cycling_windows = {};
   friend bool operator==(const Lifecycle&, const Lifecycle&) = default;
 };
 

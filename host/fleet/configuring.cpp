@@ -5,6 +5,7 @@
 #include <muster/codec.hpp>
 
 #include "host/fleet/changing.hpp"
+#include "host/fleet/sensible.hpp"
 #include "host/fleet/spec_json.hpp"
 #include "host/lifecycle/conformance.hpp"
 #include "host/lifecycle/cycling.hpp"
@@ -44,6 +45,11 @@ Index Fleet::find_launch_config(const Pool& pool, const LaunchConfigId& id) cons
 void Fleet::configure(const std::shared_ptr<const Configuration>& configuration, Now now) {
   begin(now);
   configuration_ = configuration;
+  for (const auto& [id, classes] : configuration->field_classes) {
+    ProviderState& provider = providers_[index_of_provider(id)];
+    provider.field_classes = classes;
+    provider.classes_known = true;
+  }
   for (const auto& [id, spec] : configuration->pools) take_pool(index_of_pool(id), spec);
   for (Index at = 0; at < pools_.size(); ++at)
     if (!pools_[at].removed() && !configuration->pools.contains(pools_[at].id)) {
@@ -99,9 +105,10 @@ int Fleet::take_launch_config(Index pool, const std::shared_ptr<const LaunchConf
     launch_config.spec = spec;
     touch(known);
     if (!was_archived) return 0;
-    launch_config.status = LaunchConfigStatus::active;
+    const bool paused = launch_config.paused_until > now_.wall;  // an operator's word outlasts it
+    launch_config.status = paused ? LaunchConfigStatus::paused : LaunchConfigStatus::active;
+    if (!paused) launch_config.paused_until = Time{};
     launch_config.archived = Time{};
-    launch_config.paused_until = Time{};
     launch_config.outdated.reset();
     happen("launch-configuration-created", launch_config, "produced again");
     return 1;
@@ -179,9 +186,11 @@ Result<void> Fleet::put_api_pool(const std::shared_ptr<const PoolSpec>& spec, js
   begin(now);
   if (auto refused = refuse_file_pool(spec->worker_pool_id)) return *refused;
   api_pools_.insert_or_assign(spec->worker_pool_id, spec);
-  ApiPoolRow row{spec->worker_pool_id, std::move(document), now.wall, now.wall};
-  const auto known = api_created_.try_emplace(spec->worker_pool_id, now.wall);
-  row.created = known.first->second;
+  ApiPoolRow& row = api_rows_[spec->worker_pool_id];
+  row.worker_pool_id = spec->worker_pool_id;
+  row.document = std::move(document);
+  if (row.created == Time{}) row.created = now.wall;
+  row.last_modified = now.wall;
   outcome_.changes.emplace_back(store::put(row));
   take_pool(index_of_pool(spec->worker_pool_id), spec);
   return {};
@@ -191,7 +200,7 @@ Result<void> Fleet::remove_api_pool(const WorkerPoolId& pool, Now now) {
   begin(now);
   if (auto refused = refuse_file_pool(pool)) return *refused;
   if (api_pools_.erase(pool) == 0) return Error::not_found("there is no worker pool " + pool.str());
-  api_created_.erase(pool);
+  api_rows_.erase(pool);
   outcome_.changes.emplace_back(store::erase<ApiPoolRow>({pool.str()}));
   drop_pool(index_of_pool(pool));
   return {};
@@ -216,14 +225,14 @@ void Fleet::provider_up(const ProviderUp& up, Now now) {
   provider.settings = up.settings;
   provider.has_notices = up.has_notices;
   provider_fine(index);
-  if (!was_up) {
-    provider.throttle =
-        allocation::Throttle({.launches_per_second = up.settings.launches_per_second,
-                              .burst = up.settings.launch_burst,
-                              .calls_at_once = up.settings.launch_calls_at_once});
-    provider.list_at = provider.notices_at = now.wall;  // what became of what is ours?
-  }
+  const allocation::ThrottleSettings throttle{
+      .launches_per_second = up.settings.launches_per_second,
+      .burst = up.settings.launch_burst,
+      .calls_at_once = up.settings.launch_calls_at_once};
+  if (!was_up || throttle != provider.throttle.settings()) provider.throttle.change(throttle);
+  if (!was_up) provider.list_at = provider.notices_at = now.wall;  // what became of what is ours?
   provider.field_classes = up.field_classes;
+  provider.classes_known = true;
   for (Index pool = 0; pool < pools_.size(); ++pool) {
     if (pools_[pool].removed()) continue;
     judge_conformance(pool);
@@ -237,6 +246,8 @@ void Fleet::provider_down(const ProviderId& id, const std::string& why, Now now)
   providers_[index].up = false;
   if (providers_[index].trouble_since == Time{}) providers_[index].trouble_since = now.wall;
   providers_[index].trouble = why;
+  for (const Launchable& launchable : std::exchange(providers_[index].launchables, {}))
+    give_up(launchable, "provider " + id.str() + " is not available: " + why);
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -248,11 +259,14 @@ void Fleet::demand_changed(const Demand& demand, Now now) {
     Pool& pool = pools_[at];
     if (pool.removed()) continue;
     const auto found = demand.find(pool.id);
-    const PoolDemand& is = found == demand.end() ? PoolDemand{} : found->second;
+    PoolDemand is = found == demand.end() ? PoolDemand{} : found->second;
+    is.pending = sensible_capacity(is.pending);
+    if (is.claimed) is.claimed = sensible_capacity(*is.claimed);
+    is.note = shortened(std::move(is.note));
     if (is.pending == pool.demand.pending && is.claimed == pool.demand.claimed &&
         is.note == pool.demand.note)
       continue;
-    pool.demand = is;
+    pool.demand = std::move(is);
     wake(at, true);
   }
 }
@@ -267,16 +281,18 @@ void Fleet::judge_conformance(Index index) {
   for (const Index at : pool.launch_configs) {
     LaunchConfigState& launch_config = launch_configs_[at];
     std::optional<std::string> outdated;
+    const ProviderState& provider = providers_[launch_config.provider];
     if (launch_config.status == LaunchConfigStatus::archived) {
       std::vector<const LaunchConfig*> current;
       for (const Index other : pool.launch_configs)
         if (launch_configs_[other].status != LaunchConfigStatus::archived &&
             launch_configs_[other].provider == launch_config.provider)
           current.push_back(&launch_configs_[other].spec->launch_config);
-      outdated = pool.spec
-                     ? lifecycle::why_outdated(launch_config.spec->launch_config, current,
-                                               providers_[launch_config.provider].field_classes)
-                     : "its pool is no longer configured";
+      // At a start the provider may not have said yet which changes matter.
+      if (pool.spec && !current.empty() && !provider.classes_known) continue;
+      outdated = pool.spec ? lifecycle::why_outdated(launch_config.spec->launch_config, current,
+                                                     provider.field_classes)
+                           : "its pool is no longer configured";
     }
     changed |= outdated != launch_config.outdated;
     launch_config.outdated = std::move(outdated);
@@ -298,7 +314,7 @@ void Fleet::cycle(Index index) {
     if (!why) continue;
     if (worker.state == WorkerState::requested) unregistered.push_back(at);
     if (worker.state == WorkerState::running &&
-        (worker.drain == Drain::none || worker.drain == Drain::surplus))
+        (worker.drain == Drain::none || (worker.drain == Drain::surplus && worker.busy != 0)))
       outdated.emplace_back(worker.busy != 0, worker.created, at);
   }
   for (const Index at : back) end_drain(at, "its configuration came back");

@@ -6,6 +6,7 @@
 
 #include "host/bidding/fair_share.hpp"
 #include "host/fleet/changing.hpp"
+#include "host/fleet/sensible.hpp"
 
 namespace muster::fleet {
 namespace {
@@ -13,9 +14,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto history_step = 5min;
-constexpr std::size_t history_points = 12;
-constexpr auto try_strategy_again = 15s;
+constexpr int history_points = 12;  // an hour
 constexpr std::size_t reasons_shown = 5;
+
+}  // namespace
 
 std::string joined(const std::vector<std::string>& reasons) {
   std::string text;
@@ -25,6 +27,8 @@ std::string joined(const std::vector<std::string>& reasons) {
     text += "; and " + std::to_string(reasons.size() - reasons_shown) + " more";
   return text;
 }
+
+namespace {
 
 std::string paused_in_words(const LaunchConfigState& launch_config) {
   return launch_config.spec->launch_config.launch_config_id.str() + ": paused until " +
@@ -85,7 +89,10 @@ void Fleet::record_history(Index index) {
   if (!pool.history.empty() && now_.wall < pool.history.back().at + history_step &&
       now_.wall >= pool.history.back().at)
     return;
-  if (pool.history.size() >= history_points) pool.history.erase(pool.history.begin());
+  std::erase_if(pool.history, [&](const HistoryPoint& point) {
+    return point.at < now_.wall - history_points * history_step || point.at > now_.wall;
+  });
+  if (pool.history.size() >= std::size_t{history_points}) pool.history.erase(pool.history.begin());
   pool.history.push_back(
       {now_.wall, pool.demand.pending, capacity_of(pool), pool.launched, pool.failed});
   pool.launched = pool.failed = 0;
@@ -110,12 +117,14 @@ void Fleet::ask_size(Index index) {
   Pool& pool = pools_[index];
   pool.talk = Talk::sizing;
   ++sizing_;
+  pool.asked_pending = pool.demand.pending;
+  pool.asked_capacity = capacity_of(pool);
   const std::string& strategy =
       pool.spec->strategy.empty() ? settings_.default_strategy : pool.spec->strategy;
   ask(AskSize{strategy,
               {.worker_pool_id = pool.id,
                .pending = pool.demand.pending,
-               .capacity = capacity_of(pool),
+               .capacity = pool.asked_capacity,
                .settings = pool.spec->settings,
                .history = pool.history}},
       {.pool = index});
@@ -125,21 +134,21 @@ void Fleet::sized(Index index, const Result<Size>& answer) {
   --sizing_;
   Pool& pool = pools_[index];
   if (!pool.spec) return end_talk(index, pool.verdict, now_.wall);
-  if (!answer)
-    return end_talk(index,
-                    {VerdictKind::blocked,
-                     "the strategy cannot say how much is needed: " + answer.error().message},
-                    now_.wall + try_strategy_again);
-  const std::string said = std::to_string(answer->capacity) + ": " + answer->reason;
-  if (pool.journaled != said) {
-    pool.journaled = said;
-    journal(pool, "size", answer->reason,
+  const std::string said =
+      answer ? std::to_string(answer->capacity) + ": " + answer->reason
+             : "the strategy cannot say how much is needed: " + answer.error().message;
+  if (pool.journaled_size != said) {
+    pool.journaled_size = said;
+    json::object outputs;
+    if (answer) outputs["capacity"] = answer->capacity;
+    journal(pool, "size", answer ? answer->reason : said,
             size_inputs({.worker_pool_id = pool.id,
-                         .pending = pool.demand.pending,
-                         .capacity = capacity_of(pool),
+                         .pending = pool.asked_pending,
+                         .capacity = pool.asked_capacity,
                          .settings = pool.spec->settings}),
-            {{"capacity", answer->capacity}});
+            std::move(outputs));
   }
+  if (!answer) return end_talk(index, {VerdictKind::blocked, said}, now_.wall + try_strategy_again);
   if (answer->capacity <= 0) return not_more(index, *answer);
   pool.surplus = 0;
   std::int64_t wanted = answer->capacity - keep_draining(index, answer->capacity);
@@ -252,39 +261,77 @@ void Fleet::share_scarce_providers() {
     ProviderState& provider = providers_[at];
     provider.shares.clear();
     if (!provider.settings.max_capacity) continue;
-    std::vector<std::int64_t> claims;
-    std::vector<Index> claimants;
-    for (Index pool = 0; pool < pools_.size(); ++pool) {
-      const auto [held, wants] = claim_on(pools_[pool], at);
-      if (held + wants == 0) continue;
-      claims.push_back(held + wants);
-      claimants.push_back(pool);
-    }
-    if (claimants.empty()) continue;
-    const auto shares =
-        bidding::fair_shares(claims, *provider.settings.max_capacity,
-                             static_cast<std::size_t>(next_number_) % claims.size());
+    std::vector<Claim> claims;
+    for (Index pool = 0; pool < pools_.size(); ++pool)
+      if (const Claim claim = claim_on(pool, at); claim.held + claim.wants > 0)
+        claims.push_back(claim);
+    if (claims.empty()) continue;
+    std::vector<std::int64_t> sums;
+    for (const Claim& claim : claims) sums.push_back(claim.held + claim.wants);
+    const std::int64_t limit = *provider.settings.max_capacity;
+    const auto first = static_cast<std::size_t>(next_number_) % claims.size();
+    std::vector<std::int64_t> shares = bidding::fair_shares(sums, limit, first);
+    share_by_whole_instances(claims, limit, first, shares);
     provider.shares.resize(pools_.size(), 0);
-    for (std::size_t i = 0; i < claimants.size(); ++i) provider.shares[claimants[i]] = shares[i];
+    for (std::size_t i = 0; i < claims.size(); ++i) provider.shares[claims[i].pool] = shares[i];
   }
 }
 
-// What the pool has of the provider, and what it wants more.
-std::pair<std::int64_t, std::int64_t> Fleet::claim_on(const Pool& pool, Index provider) const {
+// Half an instance is none: what the halves leave over goes to whoever can make a whole one of it,
+// in a circle, lest two pools wait for each other for ever.
+void Fleet::share_by_whole_instances(const std::vector<Claim>& claims, std::int64_t limit,
+                                     std::size_t first, std::vector<std::int64_t>& shares) {
+  std::int64_t left = limit;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    const Claim& claim = claims[i];
+    const std::int64_t more = std::max<std::int64_t>(0, shares[i] - claim.held);
+    shares[i] = claim.held + (claim.wants > 0 ? more / claim.unit * claim.unit : 0);
+    left -= shares[i];
+  }
+  for (bool given = true; given;) {
+    given = false;
+    for (std::size_t step = 0; step < claims.size(); ++step) {
+      const std::size_t i = (first + step) % claims.size();
+      const Claim& claim = claims[i];
+      if (claim.wants == 0 || claim.unit > left || shares[i] >= claim.held + claim.wants) continue;
+      shares[i] += claim.unit;
+      left -= claim.unit;
+      given = true;
+    }
+  }
+}
+
+std::int64_t Fleet::held_of(const Pool& pool, Index provider) const {
   std::int64_t held = 0;
-  bool could = false;
+  for (const Index at : pool.launch_configs)
+    if (launch_configs_[at].provider == provider) held += launch_configs_[at].totals.occupied();
+  return held;
+}
+
+// What the pool has of the provider, and what it wants more: whole instances of the smallest kind
+// that it could launch there.
+Fleet::Claim Fleet::claim_on(Index index, Index provider) const {
+  const Pool& pool = pools_[index];
+  Claim claim{.pool = index, .held = held_of(pool, provider)};
+  if (pool.want <= 0) return claim;
   for (const Index at : pool.launch_configs) {
     const LaunchConfigState& launch_config = launch_configs_[at];
-    if (launch_config.provider != provider) continue;
-    held += launch_config.totals.occupied();
-    could |= launch_config.status == LaunchConfigStatus::active;
+    if (launch_config.provider != provider || launch_config.status != LaunchConfigStatus::active)
+      continue;
+    const std::int64_t unit = instance_capacity(*launch_config.spec);
+    if (capacity_room(index, at) < unit ||
+        holds_.find(providers_[provider].id, launch_config.spec->launch_config, now_.wall))
+      continue;
+    claim.unit = claim.unit == 0 ? unit : std::min(claim.unit, unit);
   }
-  return {held, could ? pool.want : 0};
+  if (claim.unit > 0) claim.wants = (pool.want + claim.unit - 1) / claim.unit * claim.unit;
+  return claim;
 }
 
 // How much capacity may be launched from it now within all limits.
 std::int64_t Fleet::capacity_room(Index pool_index, Index index) const {
   const Pool& pool = pools_[pool_index];
+  if (!pool.spec) return 0;
   const LaunchConfigState& launch_config = launch_configs_[index];
   const ProviderState& provider = providers_[launch_config.provider];
   std::int64_t room = pool.spec->settings.max_capacity - pool.totals.used();
@@ -300,9 +347,9 @@ std::int64_t Fleet::instances_room(Index pool_index, Index index) const {
   const ProviderState& provider = providers_[launch_config.provider];
   std::int64_t room = capacity_room(pool_index, index);
   if (pool_index < provider.shares.size())
-    room = std::min(room, provider.shares[pool_index] -
-                              claim_on(pools_[pool_index], launch_config.provider).first);
-  return std::max<std::int64_t>(room, 0) / launch_config.spec->launch_config.capacity_per_instance;
+    room = std::min(
+        room, provider.shares[pool_index] - held_of(pools_[pool_index], launch_config.provider));
+  return std::max<std::int64_t>(room, 0) / instance_capacity(*launch_config.spec);
 }
 
 std::vector<std::pair<Index, bidding::Weight>> Fleet::weights_of(const Pool& pool, Time now) const {
@@ -339,9 +386,7 @@ std::string Fleet::held_back(Index pool, Index index, double weight, std::int64_
     return name + ": provider " + provider.id.str() + " is not available" +
            (provider.trouble.empty() ? "" : ": " + provider.trouble);
   if (const bidding::Hold* hold = holds_.find(provider.id, document, now_.wall)) {
-    // A hold that is over and tried by a canary has no end that could be waited for: the canary's
-    // fate wakes the pool, and a time in the past would have it look again at once, and again.
-    if (hold->until > now_.wall) until = hold->until;
+    if (!hold->probing) until = hold->until;  // else its canary wakes the pool
     return name + ": " + hold->in_words();
   }
   if (weight <= 0) return name + ": its weight is 0";
@@ -402,8 +447,8 @@ void Fleet::nobody_bids(Index index, Time look_again) {
       talk.problems.empty() ? "it has no active launch configuration" : joined(talk.problems);
   const std::string text = "wants " + std::to_string(talk.wanted) + " more (" + talk.size_reason +
                            "), but nothing can be launched: " + why;
-  if (pool.journaled != text) {
-    pool.journaled = text;
+  if (pool.journaled_bids != text) {
+    pool.journaled_bids = text;
     journal(pool, "bids", text, {{"wanted", talk.wanted}}, {});
   }
   end_talk(index, {VerdictKind::blocked, text}, look_again);
@@ -425,7 +470,13 @@ void Fleet::bid(const Open& open, Result<Bids> answer) {
   } else {
     provider_trouble(open.provider, answer.error());
     talk.problems.push_back(provider.id.str() + " does not bid: " + answer.error().message);
-    hold(open.provider, answer.error());
+    // What is wrong with the documents of this pool closes the provider to no other pool.
+    for (const auto& [at, weight] : talk.weights)
+      if (!launch_configs_[at].removed() && launch_configs_[at].provider == open.provider) {
+        const Error narrow = narrowed(answer.error(), at);
+        hold(open.provider, narrow);
+        if (narrow.scope == answer.error().scope) break;
+      }
   }
   if (talk.bids_awaited == 0) bids_complete(open.pool);
 }
@@ -436,168 +487,27 @@ void Fleet::take_offer(const Open& open, Bid bid) {
   Conversation& talk = *pool.conversation;
   const auto weight = std::ranges::find_if(talk.weights, [&](const auto& entry) {
     const LaunchConfigState& launch_config = launch_configs_[entry.first];
-    return !launch_config.removed() && launch_config.provider == open.provider &&
+    return !launch_config.removed() && launch_config.pool == open.pool &&
+           launch_config.provider == open.provider &&
            launch_config.spec->launch_config.launch_config_id == bid.launch_config_id;
   });
   const bool sensible = weight != talk.weights.end() && bid.instances >= 0 &&
                         std::isfinite(bid.price_per_capacity_hour) &&
-                        bid.price_per_capacity_hour >= 0;
+                        bid.price_per_capacity_hour >= 0 &&
+                        bid.price_per_capacity_hour <= highest_price;
   if (!sensible) {
     talk.problems.push_back(providers_[open.provider].id.str() + " bid what makes no sense for " +
-                            bid.launch_config_id.str());
+                            shortened(bid.launch_config_id.str()));
     return;
   }
   const std::int64_t room = instances_room(open.pool, weight->first);
   bid.instances = std::min(bid.instances, room);
   if (bid.instances <= 0) return;
-  bid.capacity_per_instance =
-      launch_configs_[weight->first].spec->launch_config.capacity_per_instance;
+  bid.capacity_per_instance = instance_capacity(*launch_configs_[weight->first].spec);
   bid.reliability = std::clamp(bid.reliability, 0.0, 1.0);
   talk.offers.push_back({BidId(std::to_string(talk.offers.size() + 1)),
                          providers_[open.provider].id, weight->second.value, std::move(bid)});
   talk.offer_launch_configs.push_back(weight->first);
-}
-
-// -------------------------------------------------------------------------------------------------
-// Selection
-
-void Fleet::bids_complete(Index index) {
-  Pool& pool = pools_[index];
-  Conversation& talk = *pool.conversation;
-  if (!pool.spec) return end_talk(index, pool.verdict, now_.wall);
-  if (talk.offers.empty()) return nobody_bids(index, now_.wall + try_strategy_again);
-  pool.talk = Talk::selecting;
-  const std::string& strategy =
-      pool.spec->strategy.empty() ? settings_.default_strategy : pool.spec->strategy;
-  ask(AskSelection{strategy,
-                   {.worker_pool_id = pool.id,
-                    .capacity = talk.wanted,
-                    .settings = pool.spec->settings,
-                    .offers = talk.offers,
-                    .seed = static_cast<std::uint64_t>(next_number())}},
-      {.pool = index});
-}
-
-void Fleet::selected(Index index, const Result<Selection>& answer) {
-  Pool& pool = pools_[index];
-  if (pool.talk != Talk::selecting) return;
-  if (!pool.spec) return end_talk(index, pool.verdict, now_.wall);
-  if (!answer)
-    return end_talk(index,
-                    {VerdictKind::blocked,
-                     "the strategy cannot choose among the bids: " + answer.error().message},
-                    now_.wall + try_strategy_again);
-  const std::int64_t launched = launch_choices(index, *answer);
-  journal_selection(index, *answer, launched);
-  const Conversation& talk = *pool.conversation;
-  pool.want = std::max<std::int64_t>(0, pool.want - launched);
-  pool.journaled.clear();
-  if (launched == 0)
-    return end_talk(
-        index,
-        {VerdictKind::blocked, "wants " + std::to_string(talk.wanted) +
-                                   " more, but no bid is taken: " + answer->reason +
-                                   (talk.problems.empty() ? "" : "; " + joined(talk.problems))},
-        now_.wall + try_strategy_again);
-  end_talk(index,
-           {VerdictKind::launching, "launches capacity " + std::to_string(launched) + " of " +
-                                        std::to_string(talk.wanted) + ": " + answer->reason});
-  if (pool.want > 0) wake(index);
-}
-
-void Fleet::journal_selection(Index index, const Selection& selection, std::int64_t launched) {
-  const Pool& pool = pools_[index];
-  const Conversation& talk = *pool.conversation;
-  json::array offers;
-  for (std::size_t i = 0; i < talk.offers.size(); ++i) {
-    const SelectRequest::Offer& offer = talk.offers[i];
-    const Index at = talk.offer_launch_configs[i];
-    const auto weight =
-        std::ranges::find(talk.weights, at, [](const auto& entry) { return entry.first; });
-    offers.push_back(json::object{{"bidId", offer.bid_id.str()},
-                                  {"providerId", offer.provider_id.str()},
-                                  {"launchConfigId", offer.bid.launch_config_id.str()},
-                                  {"instances", offer.bid.instances},
-                                  {"pricePerCapacityHour", offer.bid.price_per_capacity_hour},
-                                  {"reliability", offer.bid.reliability},
-                                  {"weight", offer.weight},
-                                  {"arithmetic", weight->second.arithmetic}});
-  }
-  json::array choices;
-  for (const Selection::Choice& choice : selection.choices)
-    choices.push_back(
-        json::object{{"bidId", choice.bid_id.str()}, {"instances", choice.instances}});
-  json::array problems;
-  for (const std::string& problem : talk.problems) problems.emplace_back(problem);
-  journal(
-      pool, "select", talk.size_reason + " → " + selection.reason,
-      {{"wanted", talk.wanted}, {"offers", std::move(offers)}, {"problems", std::move(problems)}},
-      {{"choices", std::move(choices)}, {"capacityLaunched", launched}});
-}
-
-// The intents: rows that are durable before anybody is called. Every limit is asked again here, for
-// much may have happened since the bids. Returns the capacity.
-std::int64_t Fleet::launch_choices(Index index, const Selection& selection) {
-  const Conversation& talk = *pools_[index].conversation;
-  std::int64_t total = 0;
-  std::vector<bool> taken(talk.offers.size(), false);
-  for (const Selection::Choice& choice : selection.choices) {
-    const auto offer = std::ranges::find(talk.offers, choice.bid_id, &SelectRequest::Offer::bid_id);
-    if (offer == talk.offers.end()) continue;
-    const auto place = static_cast<std::size_t>(offer - talk.offers.begin());
-    if (taken[place]) continue;
-    taken[place] = true;
-    std::int64_t instances = std::min(choice.instances, offer->bid.instances);
-    const std::int64_t capacity = offer->bid.capacity_per_instance;
-    // At most one instance more than the last bit of what is wanted.
-    instances = std::min(instances, (talk.wanted - total + capacity - 1) / capacity);
-    total += launch(index, talk.offer_launch_configs[place], instances, offer->bid) * capacity;
-  }
-  return total;
-}
-
-std::int64_t Fleet::launch(Index pool, Index at, std::int64_t instances, const Bid& bid) {
-  if (launch_configs_[at].removed() || launch_configs_[at].status != LaunchConfigStatus::active)
-    return 0;
-  const std::shared_ptr<const LaunchConfigSpec> spec = launch_configs_[at].spec;
-  const Index provider_index = launch_configs_[at].provider;
-  const std::int64_t capacity = spec->launch_config.capacity_per_instance;
-  instances = std::min(instances, capacity_room(pool, at) / capacity);
-  if (holds_.find(providers_[provider_index].id, spec->launch_config, now_.wall)) return 0;
-  bool canary = false;
-  if (const bidding::Hold* hold =
-          holds_.probed(providers_[provider_index].id, spec->launch_config, now_.wall)) {
-    instances = std::min<std::int64_t>(instances, 1);
-    canary = instances > 0 && holds_.begin_probe(*hold);
-  }
-  if (launch_configs_[at].doubted) instances = std::min<std::int64_t>(instances, 1);
-  if (instances <= 0) return 0;
-  ProviderState& provider = providers_[provider_index];
-  Launchable launchable{pool, at, bid.data, {}};
-  for (std::int64_t i = 0; i < instances; ++i) {
-    Worker worker;
-    worker.number = next_number();
-    worker.pool = pool;
-    worker.launch_config = at;
-    worker.provider = provider_index;
-    worker.capacity = static_cast<std::int32_t>(capacity);
-    worker.epoch = epoch_;
-    worker.price = bid.price_per_capacity_hour * static_cast<double>(capacity);
-    worker.created = worker.since = now_.wall;
-    worker.canary = canary;
-    worker.reason = "to be launched";
-    launchable.workers.push_back(worker.number);
-    const Index added = add_worker(std::move(worker));
-    { Changing changing(*this, added); }
-    happen("worker-requested", workers_[added], "to be launched");
-    if (static_cast<std::int64_t>(launchable.workers.size()) >=
-        provider.settings.launches_per_call) {
-      provider.launchables.push_back(launchable);
-      launchable.workers.clear();
-    }
-  }
-  if (!launchable.workers.empty()) provider.launchables.push_back(std::move(launchable));
-  return instances;
 }
 
 }  // namespace muster::fleet

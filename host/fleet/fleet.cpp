@@ -6,6 +6,7 @@
 
 #include "host/base/secret.hpp"
 #include "host/fleet/changing.hpp"
+#include "host/fleet/sensible.hpp"
 #include "host/store/row.hpp"
 
 namespace muster::fleet {
@@ -57,6 +58,9 @@ void Fleet::clock_was_set() {
   for (Index i = 0; i < workers_.size(); ++i) {
     Worker& worker = workers_[i];
     if (worker.number == 0) continue;
+    if (worker.last_active > now)
+      worker.credentials_expire =
+          std::min(worker.credentials_expire, now + lifecycle_of(worker).reregistration_timeout);
     for (Time* time : {&worker.since, &worker.last_active, &worker.idle_since, &worker.registered})
       *time = std::min(*time, now);
     set_timer(i);
@@ -71,6 +75,7 @@ void Fleet::clock_was_set() {
     provider.list_at = std::min(provider.list_at, now + settings_.list_every);
     provider.notices_at = std::min(provider.notices_at, now + settings_.notices_every);
   }
+  for (const bidding::Hold& hold : holds_.clock_was_set(now)) hold_changed(hold);
 }
 
 std::int64_t Fleet::next_number() {
@@ -374,6 +379,7 @@ void Fleet::answered(Answer answer, Now now) {
   if (found == open_.end()) return;  // of a question that nobody remembers
   const Open open = std::move(found->second);
   open_.erase(found);
+  make_sensible(answer);
   struct Dispatch {
     Fleet& fleet;
     const Open& open;

@@ -143,6 +143,12 @@ class Fleet {
     }
   };
 
+  // What a pool has and wants of a provider whose limit is shared.
+  struct Claim {
+    Index pool = nowhere;
+    std::int64_t held = 0, wants = 0, unit = 0;  // unit: the capacity of one instance
+  };
+
   // fleet.cpp: time, numbers, rows
   void begin(Now now);
   void clock_was_set();
@@ -213,7 +219,10 @@ class Fleet {
   void bid_for_all();
   bool waits_for_fairness(Index pool) const;
   void share_scarce_providers();
-  std::pair<std::int64_t, std::int64_t> claim_on(const Pool& pool, Index provider) const;
+  static void share_by_whole_instances(const std::vector<Claim>& claims, std::int64_t limit,
+                                       std::size_t first, std::vector<std::int64_t>& shares);
+  std::int64_t held_of(const Pool& pool, Index provider) const;
+  Claim claim_on(Index pool, Index provider) const;
   std::int64_t capacity_room(Index pool, Index launch_config) const;
   std::int64_t instances_room(Index pool, Index launch_config) const;
   std::string held_back(Index pool, Index launch_config, double weight, std::int64_t& instances,
@@ -222,6 +231,8 @@ class Fleet {
   void nobody_bids(Index pool, Time look_again);
   void bid(const Open& open, Result<Bids> answer);
   void take_offer(const Open& open, Bid bid);
+
+  // selecting.cpp
   void bids_complete(Index pool);
   void selected(Index pool, const Result<Selection>& answer);
   void journal_selection(Index pool, const Selection& selection, std::int64_t launched);
@@ -230,6 +241,7 @@ class Fleet {
 
   // launching.cpp
   void dispatch(Index provider);
+  bool is_held(const Launchable& launchable) const;
   void send(Index provider, Launchable launchable);
   void allocated(const Open& open, Result<Allocation> answer);
   void launch_error(Index worker, const Error& error);
@@ -240,6 +252,7 @@ class Fleet {
   Error narrowed(Error error, Index launch_config) const;
   void launch_uncertain(Index worker, const Error& error);
   void retry_launch(Index worker);
+  void give_up(const Launchable& launchable, const std::string& why);
   void hold(Index provider, const Error& error);
   void hold_changed(const bidding::Hold& hold);
   void unhold(const bidding::Hold& hold);
@@ -256,7 +269,7 @@ class Fleet {
   Index by_key(const IdempotencyKey& key) const;
   void unknown_instance(Index provider, const Instance& instance);
   void end_stranger(Index provider, const Instance& instance);
-  void launched_twice(Index provider, Index worker, const Instance& instance);
+  void launched_twice(Index worker, const Instance& instance);
   void missing_instances(Index provider, const std::vector<bool>& seen, const Listing& listing,
                          Time began);
   void never_launched(Index worker);
@@ -306,7 +319,8 @@ class Fleet {
   bidding::HoldLedger holds_;
   std::shared_ptr<const Configuration> configuration_;
   std::map<WorkerPoolId, std::shared_ptr<const PoolSpec>> api_pools_;
-  std::map<WorkerPoolId, Time> api_created_;
+  std::map<WorkerPoolId, ApiPoolRow> api_rows_;
+  std::map<std::int64_t, json::value> bid_data_;  // of workers whose launch is tried again
 
   Now now_{};
   Time wall_before_{};

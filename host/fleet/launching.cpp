@@ -4,6 +4,7 @@
 #include <muster/codec.hpp>
 
 #include "host/fleet/changing.hpp"
+#include "host/fleet/sensible.hpp"
 #include "host/store/row.hpp"
 
 namespace muster::fleet {
@@ -13,10 +14,6 @@ namespace {
 bool leaves_doubt(ErrorClass error_class) {
   return error_class == ErrorClass::transient || error_class == ErrorClass::cancelled ||
          error_class == ErrorClass::internal;
-}
-
-bool reasonable(const Instance& instance) {
-  return !instance.worker_id.empty() && !instance.worker_group.empty();
 }
 
 }  // namespace
@@ -32,14 +29,17 @@ void Fleet::dispatch(Index index) {
   while (!provider.launchables.empty()) {
     const std::int64_t room = provider.throttle.room(now_.wall);
     if (room <= 0) return;
-    auto next = std::ranges::find_if(provider.launchables, [&](const Launchable& launchable) {
-      return provider.last_served != nowhere && launchable.pool > provider.last_served;
-    });
-    if (next == provider.launchables.end()) next = provider.launchables.begin();
-    for (auto at = provider.launchables.begin(); at != provider.launchables.end(); ++at)
-      if (at->pool < next->pool &&
-          (provider.last_served == nowhere || at->pool > provider.last_served))
-        next = at;
+    // The next pool after the one that was served last, in a circle.
+    const auto next =
+        std::ranges::min_element(provider.launchables, {}, [&](const Launchable& launchable) {
+          return std::pair(launchable.pool <= provider.last_served, launchable.pool);
+        });
+    if (is_held(*next)) {
+      const Launchable held = std::move(*next);
+      provider.launchables.erase(next);
+      give_up(held, "what it would be launched from is held since it was chosen");
+      continue;
+    }
     provider.last_served = next->pool;
     Launchable turn = *next;
     if (static_cast<std::int64_t>(turn.workers.size()) > room) {
@@ -52,16 +52,47 @@ void Fleet::dispatch(Index index) {
   }
 }
 
+// Whether something failed meanwhile that does not pass by itself. A canary goes, and so does a
+// key that was tried before: its fate must be found out.
+bool Fleet::is_held(const Launchable& launchable) const {
+  const LaunchConfigState& launch_config = launch_configs_[launchable.launch_config];
+  if (holds_.empty() || launch_config.removed()) return false;
+  for (const std::int64_t number : launchable.workers)
+    if (const auto found = by_number_.find(number); found != by_number_.end())
+      if (workers_[found->second].canary || workers_[found->second].attempts > 0) return false;
+  const bidding::Hold* hold = holds_.find(providers_[launch_config.provider].id,
+                                          launch_config.spec->launch_config, now_.wall);
+  return hold && !leaves_doubt(hold->error.error_class) &&
+         hold->error.error_class != ErrorClass::throttle;
+}
+
+// Nobody was asked for them, so nothing is left behind; the pool looks elsewhere.
+void Fleet::give_up(const Launchable& launchable, const std::string& why) {
+  for (const std::int64_t number : launchable.workers) {
+    const auto found = by_number_.find(number);
+    if (found == by_number_.end()) continue;
+    const Index index = found->second;
+    if (workers_[index].attempts == 0 && workers_[index].phase == LaunchPhase::intended &&
+        workers_[index].state == WorkerState::requested)
+      stopped(index, "not launched: " + why);
+    else
+      Changing(*this, index)->called = false;
+  }
+}
+
 void Fleet::send(Index index, Launchable launchable) {
   ProviderState& provider = providers_[index];
   const LaunchConfigState& launch_config = launch_configs_[launchable.launch_config];
   AllocateRequest request{.owner = owner_of(provider),
                           .launch_config = launch_config.spec->launch_config,
-                          .bid_data = std::move(launchable.bid),
+                          .bid_data = launchable.bid,
                           .idempotency_keys = {},
                           .tags = {},
                           .registration = settings_.registration};
-  Open open{.pool = launchable.pool, .provider = index, .launch_config = launchable.launch_config};
+  Open open{.pool = launchable.pool,
+            .provider = index,
+            .launch_config = launchable.launch_config,
+            .bid = std::move(launchable.bid)};
   for (const std::int64_t number : launchable.workers) {
     const auto found = by_number_.find(number);
     if (found == by_number_.end()) continue;
@@ -113,16 +144,18 @@ void Fleet::allocated(const Open& open, Result<Allocation> answer) {
     const Index index = found->second;
     Changing(*this, index)->called = false;
     const auto launch = launches.find(key_of(workers_[index]).str());
+    bid_data_.insert_or_assign(number, open.bid);
     if (!answer)
       launch_error(index, answer.error());
     else if (launch == launches.end())
       launch_error(index, Error::internal("the provider's answer does not name this launch"));
     else if (launch->second->error)
       launch_error(index, *launch->second->error);
-    else if (launch->second->instance && reasonable(*launch->second->instance))
+    else if (launch->second->instance && sensible(*launch->second->instance))
       launched(index, *launch->second->instance);
     else
       launch_error(index, Error::internal("the provider's answer has neither instance nor error"));
+    if (workers_[index].phase != LaunchPhase::uncertain) bid_data_.erase(number);
   }
   wake(open.pool);
 }
@@ -141,6 +174,7 @@ void Fleet::launched(Index index, const Instance& instance) {
   const Index tenant =
       lookup(workers_[index].provider, instance.worker_group.str(), instance.worker_id.str());
   if (tenant == index) return;  // a listing was faster
+  if (has_instance(workers_[index])) return launched_twice(index, instance);
   if (tenant != nowhere && is_alive(workers_[tenant])) {
     launch_failed(index, Error::internal("the provider answered with instance " +
                                          instance.worker_id.str() + ", which is another worker's"));
@@ -207,9 +241,9 @@ void Fleet::launch_failed(Index index, const Error& error) {
   if (!error.code.empty()) extra["code"] = error.code;
   pool_error(worker, "creation-error", "could not be launched", error.message, std::move(extra));
   hold(worker.provider, narrowed(error, worker.launch_config));
-  {
+  if (worker.canary) {  // the hold is renewed, or the error was about something else
     Changing changing(*this, index);
-    changing->canary = false;  // the hold is renewed already
+    canary_ended(*changing);
   }
   stopped(index, "could not be launched: " + error.message);
 }
@@ -246,7 +280,7 @@ void Fleet::retry_launch(Index index) {
     changing->called = true;
   }
   providers_[worker.provider].launchables.push_back(
-      {worker.pool, worker.launch_config, nullptr, {worker.number}});
+      {worker.pool, worker.launch_config, bid_data_[worker.number], {worker.number}});
 }
 
 // -------------------------------------------------------------------------------------------------

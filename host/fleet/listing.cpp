@@ -26,7 +26,8 @@ bool covers(const Error& problem, const std::string& group, const LaunchConfig& 
     return *wanted == group ||
            (found != launch_config.placement.facts.end() && found->second == *wanted);
   };
-  return is(scope.region, "region") && is(scope.zone, "availabilityZone");
+  return is(scope.region, "region") &&
+         (is(scope.zone, "availabilityZone") || is(scope.zone, "zone"));
 }
 
 }  // namespace
@@ -82,6 +83,8 @@ void Fleet::listed(const Open& open, Result<Listing> answer) {
   provider_fine(open.provider);
   std::vector<bool> seen(workers_.size(), false);
   for (const Instance& instance : answer->instances) {
+    const auto host = instance.tags.find("muster-host");
+    if (host != instance.tags.end() && host->second != host_id_) continue;  // another's, not ours
     const Index index = reconcile_instance(open.provider, instance);
     if (index != nowhere && index < seen.size()) seen[index] = true;
   }
@@ -100,7 +103,7 @@ Index Fleet::reconcile_instance(Index provider, const Instance& instance) {
       return nowhere;
     }
     if (has_instance(workers_[index])) {
-      launched_twice(provider, index, instance);
+      launched_twice(index, instance);
       return nowhere;
     }
     if (instance.state == InstanceState::stopped) return nowhere;
@@ -153,8 +156,11 @@ void Fleet::unknown_instance(Index provider, const Instance& instance) {
   const Index pool = at == pool_index_.end() ? nowhere : at->second;
   const Index launch_config =
       pool == nowhere ? nowhere : find_launch_config(pools_[pool], instance.launch_config_id);
-  if (launch_config == nowhere || launch_configs_[launch_config].provider != provider)
-    return end_stranger(provider, instance);
+  if (launch_config == nowhere || launch_configs_[launch_config].provider != provider) {
+    // Before the first configuration nobody can say what belongs to nothing.
+    if (configuration_) end_stranger(provider, instance);
+    return;
+  }
   // Its number may be anybody's by now; it gets one of its own, as a worker of its own epoch.
   Worker worker;
   worker.number = next_number();
@@ -199,7 +205,8 @@ void Fleet::end_stranger(Index index, const Instance& instance) {
   ask(AskTermination{provider.id, std::move(request)}, {.provider = index});
 }
 
-void Fleet::launched_twice(Index index, Index worker, const Instance& instance) {
+void Fleet::launched_twice(Index worker, const Instance& instance) {
+  const Index index = workers_[worker].provider;
   if (instance.state == InstanceState::stopped || instance.state == InstanceState::stopping) return;
   ProviderState& provider = providers_[index];
   pool_error(workers_[worker], "provider-error", "was launched twice",
@@ -218,7 +225,7 @@ void Fleet::launched_twice(Index index, Index worker, const Instance& instance) 
 void Fleet::missing_instances(Index index, const std::vector<bool>& seen, const Listing& listing,
                               Time began) {
   ProviderState& provider = providers_[index];
-  std::vector<Index> missing;
+  std::vector<Index> missing, ended;
   std::size_t expected = 0;
   for (Index at = 0; at < seen.size(); ++at) {
     const Worker& worker = workers_[at];
@@ -234,9 +241,12 @@ void Fleet::missing_instances(Index index, const std::vector<bool>& seen, const 
         never_launched(at);
       continue;
     }
-    ++expected;
-    if (!seen[at] && worker.since < began) missing.push_back(at);
+    const bool ends = worker.state == WorkerState::stopping;  // it is meant to disappear
+    expected += !ends;
+    if (seen[at] || worker.since >= began) continue;
+    (ends ? ended : missing).push_back(at);
   }
+  for (const Index at : ended) gone(at, workers_[at].reason);
   const bool suspicious = missing.size() >= suspicious_from && 2 * missing.size() > expected;
   provider.bad_listings = suspicious ? provider.bad_listings + 1 : 0;
   if (suspicious && provider.bad_listings < listings_to_be_believed) {
@@ -249,10 +259,9 @@ void Fleet::missing_instances(Index index, const std::vector<bool>& seen, const 
   for (const Index at : missing) {
     // Whoever was heard of after the listing began is there, whatever the provider says.
     if (workers_[at].last_active >= began) continue;
-    const bool ends = workers_[at].state == WorkerState::stopping;
     const int times = workers_[at].missing + 1;
-    if (times >= listings_to_be_gone || ends) {
-      gone(at, ends ? workers_[at].reason : "it vanished: the provider no longer lists it");
+    if (times >= listings_to_be_gone) {
+      gone(at, "it vanished: the provider no longer lists it");
     } else {
       Changing(*this, at)->missing = static_cast<std::uint8_t>(times);
       list_soon(index);

@@ -128,13 +128,13 @@ Result<void> Fleet::worker_active(const WorkerName& name, std::int64_t busy, Now
   if (busy < 0 || busy > workers_[*index].capacity)
     return Error::invalid("busy is " + std::to_string(busy) + ", but the worker's capacity is " +
                           std::to_string(workers_[*index].capacity));
-  const bool first =
-      busy > 0 && workers_[*index].busy <= 0 && workers_[*index].idle_since == Time{};
+  const bool first = busy > 0 && !workers_[*index].claimed;
   const bool changed = workers_[*index].busy != busy;
   {
     Changing worker(*this, *index);
     if (busy == 0 && worker->busy != 0) worker->idle_since = now.wall;
     worker->busy = static_cast<std::int32_t>(busy);
+    worker->claimed |= busy > 0;
     worker->last_active = now.wall;
   }
   const Worker& worker = workers_[*index];
@@ -155,7 +155,9 @@ Result<ShouldTerminate> Fleet::should_terminate(const WorkerName& name, Now now)
   if (worker.state == WorkerState::stopping || worker.state == WorkerState::stopped)
     return ShouldTerminate{true, worker.reason};
   if (worker.state == WorkerState::requested) return ShouldTerminate{false, "not registered yet"};
-  if (worker.drain == Drain::none && may_shrink(pools_[worker.pool], worker))
+  // After a start the demand is not known yet.
+  if (worker.drain == Drain::none && now_.wall >= grace_until_ &&
+      may_shrink(pools_[worker.pool], worker))
     start_drain(*index, Drain::surplus, "over capacity: nothing waits for it");
   {
     Changing asked(*this, *index);
@@ -189,6 +191,10 @@ void Fleet::start_drain(Index index, Drain drain, std::string reason) {
     worker->drain = drain;
     worker->since = now_.wall;
     worker->reason = std::move(reason);
+  }
+  if (drain == Drain::surplus) {
+    Pool& pool = pools_[workers_[index].pool];
+    pool.surplus = std::max<std::int64_t>(0, pool.surplus - workers_[index].capacity);
   }
   wake(workers_[index].pool);
 }
@@ -236,7 +242,8 @@ Result<void> Fleet::quarantine(const WorkerName& name, Time until, const std::st
   Changing(*this, *index)->quarantined_until = release ? Time{} : until;
   if (release) {
     if (workers_[*index].drain == Drain::quarantined) end_drain(*index, "it was released");
-  } else {
+  } else if (workers_[*index].drain != Drain::outdated &&
+             workers_[*index].drain != Drain::interrupted) {  // those end anyway, and for good
     start_drain(*index, Drain::quarantined,
                 "quarantined until " + format_time(until) + (reason.empty() ? "" : ": " + reason));
   }
@@ -348,6 +355,7 @@ void Fleet::stopped(Index index, std::string reason) {
   workers_[last].place_in_pool = worker.place_in_pool;
   pool.workers.pop_back();
   worker.place_in_pool = nowhere;
+  bid_data_.erase(worker.number);
   happen("worker-stopped", worker, worker.reason);
   wake(worker.pool);
 }

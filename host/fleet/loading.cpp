@@ -48,6 +48,7 @@ Result<std::unique_ptr<Fleet>> Fleet::load(const store::Store& store, Settings s
   for (const auto part :
        {&Fleet::load_pools, &Fleet::load_launch_configs, &Fleet::load_workers, &Fleet::load_holds})
     if (const auto done = (fleet.get()->*part)(store); !done) return done.error();
+  fleet->clock_was_set();  // it may have been while nobody looked
   for (Index at = 0; at < fleet->pools_.size(); ++at) fleet->wake(at, true);
   return fleet;
 }
@@ -69,7 +70,7 @@ Result<void> Fleet::load_pools(const store::Store& store) {
   if (wrong) return *wrong;
   return store::read_rows<ApiPoolRow>(store, [&](const ApiPoolRow& row) {
     const Pool* pool = find_pool(row.worker_pool_id);
-    api_created_[row.worker_pool_id] = row.created;
+    api_rows_[row.worker_pool_id] = row;
     if (pool && pool->spec) api_pools_[row.worker_pool_id] = pool->spec;
   });
 }
@@ -168,6 +169,10 @@ Result<void> Fleet::load_workers(const store::Store& store) {
       worker.phase = LaunchPhase::uncertain;
       worker.lost = false;
     }
+    worker.claimed = worker.busy > 0 || worker.idle_since != Time{};
+    // What they were told stands until their documents are judged again.
+    if (worker.drain == Drain::outdated && worker.state == WorkerState::running)
+      launch_configs_[worker.launch_config].outdated = worker.reason;
     const Index index = add_worker(std::move(worker));
     if (workers_[index].state == WorkerState::requested && has_instance(workers_[index]))
       launch_configs_[workers_[index].launch_config].unregistered.push_back(index);
@@ -188,6 +193,7 @@ store::Batch Fleet::everything() const {
   rows.emplace_back(store::put(HostRow{"hostId", host_id_}));
   rows.emplace_back(store::put(HostRow{"epoch", std::to_string(epoch_)}));
   rows.emplace_back(store::put(HostRow{"nextNumber", std::to_string(reserved_)}));
+  for (const auto& [id, row] : api_rows_) rows.emplace_back(store::put(row));
   for (const Pool& pool : pools_)
     if (!pool.removed()) rows.emplace_back(store::put(row_of(pool)));
   for (const LaunchConfigState& launch_config : launch_configs_)

@@ -33,6 +33,7 @@ struct Worker {
   bool terminating = false;  // likewise a termination
   bool dirty = false;        // not yet in the batch of changes
   bool canary = false;       // its fate decides on a hold
+  bool claimed = false;      // it has worked
   std::uint8_t missing = 0;  // listings in a row that did not show it
   std::uint8_t attempts = 0;
   std::int32_t capacity = 1, busy = -1;  // busy -1: not known
@@ -124,7 +125,10 @@ struct Pool {
   std::unique_ptr<Conversation> conversation;
   Verdict verdict;
   Time looked{}, look{}, sized_at{};
-  std::string journaled;  // the last decision about its size, to write each only once
+  // The last decisions about its size and about bids, to write each only once.
+  std::string journaled_size, journaled_bids;
+  std::int64_t asked_pending = 0;  // what the strategy was told when it was asked for the size
+  PoolCapacity asked_capacity;
   std::vector<HistoryPoint> history;
   std::int64_t launched = 0, failed = 0;  // since the last point of the history
   std::int64_t outdated_draining = 0;     // workers
@@ -144,6 +148,7 @@ struct ProviderState {
   bool up = false;  // configured and able to answer
   ProviderSettings settings;
   FieldClasses field_classes;
+  bool classes_known = false;
   bool has_notices = false;
   allocation::Throttle throttle;
   Totals totals;

@@ -56,14 +56,14 @@ Time Fleet::due(const Worker& worker) const {
       if (worker.credentials_expire != Time{})
         judged_at(worker.credentials_expire +
                   (worker.drain == Drain::outdated ? settings_.after_credentials : 0ms));
-      if (worker.busy <= 0)
+      if (worker.busy <= 0 && worker.drain != Drain::outdated)
         judged_at(std::max(worker.last_active, worker.registered) + life.queue_inactivity_timeout);
       if (worker.drain == Drain::none && worker.busy == 0) {
         const Time idle = std::max(worker.idle_since + life.idle_timeout, grace_until_);
         if (idle > now_.wall) by(idle);
       }
       if (worker.drain == Drain::surplus && worker.busy == 0)
-        by(worker.since + settings_.drain_grace);
+        judged_at(worker.since + settings_.drain_grace);
       if (worker.quarantined_until != Time{}) by(worker.quarantined_until);
       break;
     case WorkerState::stopping:
@@ -95,6 +95,7 @@ void Fleet::run_timers() {
     if (after.number == 0 || after.look != Time{}) continue;
     // What is due and cannot be done now is looked at again soon.
     after.look = std::max(due(after), now_.wall + shortest_wait);
+    if (after.look == Time::max()) continue;
     worker_timers_.push_back({after.look, timer.index});
     std::ranges::push_heap(worker_timers_, std::greater{});
   }
@@ -150,16 +151,18 @@ void Fleet::on_running_timer(Index index, bool may_judge) {
                              "its credentials expired and it did not ask for new ones in time");
     }
   }
-  if (may_judge && worker.busy <= 0 &&
+  // An outdated one has until its credentials expire.
+  if (may_judge && worker.busy <= 0 && worker.drain != Drain::outdated &&
       std::max(worker.last_active, worker.registered) + life.queue_inactivity_timeout <= now)
     return stop_with_error(index, "inactivity-timeout", "was not active",
                            "nothing was heard of it for " +
                                std::to_string(life.queue_inactivity_timeout.count()) + " s");
   if (worker.quarantined_until != Time{} && worker.quarantined_until <= now) {
     Changing(*this, index)->quarantined_until = Time{};
+    if (workers_[index].drain != Drain::quarantined) return;
     return end_drain(index, "the quarantine is over");
   }
-  if (worker.drain == Drain::surplus && worker.busy == 0 &&
+  if (worker.drain == Drain::surplus && worker.busy == 0 && may_judge &&
       worker.since + settings_.drain_grace <= now)
     return stop(index, worker.reason);
   if (worker.drain == Drain::none && worker.busy == 0 && may_judge &&

@@ -24,19 +24,38 @@ void remove(json::object& document, std::string_view path) {
     remove(value->get_object(), path.substr(dot + 1));
 }
 
-// The document without what a change may differ in. `workerManager` and `workerConfig` are muster's
-// own and never make a worker outdated.
+void put(json::object& document, std::string_view path, const json::value& value) {
+  const std::size_t dot = path.find('.');
+  json::value& at = document[path.substr(0, dot)];
+  if (dot == std::string_view::npos) {
+    at = value;
+    return;
+  }
+  if (!at.is_object()) at = json::object{};
+  put(at.get_object(), path.substr(dot + 1), value);
+}
+
+// The document without what a change may differ in. A static field below one of another class
+// stays. `workerManager` and `workerConfig` are muster's own and never make a worker outdated.
 json::object static_part(const json::object& document, const FieldClasses& classes) {
   json::object rest = document;
   for (const auto* paths : {&classes.dynamic_fields, &classes.behavioural_fields})
     for (const std::string& path : *paths) remove(rest, path);
+  for (const std::string& path : classes.static_fields)
+    if (const json::value* value = find(document, path); value && !find(rest, path))
+      put(rest, path, *value);
   rest.erase("workerManager");
   rest.erase("workerConfig");
   return rest;
 }
 
+// A document that comes from the store spells 2.0 as 2.
+bool same(const json::value& a, const json::value& b) {
+  return a == b || json::canonical(a) == json::canonical(b);
+}
+
 bool equal(const json::value* a, const json::value* b) {
-  return a && b ? *a == *b : a == b;
+  return a && b ? same(*a, *b) : a == b;
 }
 
 // The path of the first difference, "aws.ImageId".
@@ -50,7 +69,7 @@ std::string first_difference(const json::value& a, const json::value& b, const s
   for (const auto& [key, value] : *left) {
     const json::value* other = right->if_contains(key);
     if (!other) return below(key);
-    if (*other != value) return first_difference(value, *other, below(key));
+    if (!same(*other, value)) return first_difference(value, *other, below(key));
   }
   for (const auto& [key, value] : *right)
     if (!left->contains(key)) return below(key);
@@ -62,13 +81,13 @@ std::string first_difference(const json::value& a, const json::value& b, const s
 std::optional<std::string> why_outdated(const LaunchConfig& launched,
                                         std::span<const LaunchConfig* const> current,
                                         const FieldClasses& classes) {
-  const json::object wanted = static_part(launched.document, classes);
+  const json::value wanted = static_part(launched.document, classes);
   const LaunchConfig* sibling = nullptr;  // of the same place, to name a difference
   std::vector<const LaunchConfig*> alike;
   for (const LaunchConfig* candidate : current) {
     if (candidate->placement != launched.placement) continue;
     if (!sibling || candidate->instance_type == launched.instance_type) sibling = candidate;
-    if (static_part(candidate->document, classes) == wanted) alike.push_back(candidate);
+    if (same(static_part(candidate->document, classes), wanted)) alike.push_back(candidate);
   }
   if (!sibling) return "nothing is launched any more where it runs";
   if (alike.empty())

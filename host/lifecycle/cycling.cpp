@@ -30,7 +30,7 @@ bool inside(const Lifecycle::Window& window, Time now) {
 
 std::int64_t cycling_room(const Lifecycle::CyclingBudget& budget, std::int64_t workers) {
   if (budget.workers) return *budget.workers;
-  return static_cast<std::int64_t>(std::ceil(budget.share * static_cast<double>(workers)));
+  return static_cast<std::int64_t>(std::ceil(budget.share * static_cast<double>(workers) - 1e-9));
 }
 
 bool inside_window(const std::vector<Lifecycle::Window>& windows, Time now) {

@@ -1,0 +1,112 @@
+#include "host/fleet/sensible.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace muster::fleet {
+namespace {
+
+constexpr std::size_t longest_text = 2000;
+constexpr std::size_t longest_name = 1000;
+constexpr std::size_t most_problems = 100;
+
+bool is_name(const std::string& text) {
+  return !text.empty() && text.size() <= longest_name &&
+         std::ranges::none_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+
+void make_sensible(Error& error) {
+  error.message = shortened(std::move(error.message));
+  error.code = shortened(std::move(error.code));
+  for (auto* part : {&error.scope.region, &error.scope.zone, &error.scope.instance_type,
+                     &error.scope.launch_config_id})
+    if (*part) *part = shortened(std::move(**part));
+}
+
+void make_sensible(std::vector<Error>& problems) {
+  if (problems.size() > most_problems) problems.resize(most_problems);
+  for (Error& problem : problems) make_sensible(problem);
+}
+
+void make_sensible(Interruption& interruption) {
+  interruption.at = sensible_time(interruption.at);
+  interruption.reason = shortened(std::move(interruption.reason));
+}
+
+void make_sensible(Instance& instance) {
+  if (instance.interruption) make_sensible(*instance.interruption);
+}
+
+void make_sensible(Size& size) {
+  size.capacity = std::clamp(size.capacity, -largest_capacity, largest_capacity);
+  size.reason = shortened(std::move(size.reason));
+}
+
+void make_sensible(Bids& bids) {
+  for (Bid& bid : bids.bids)
+    if (!std::isfinite(bid.reliability)) bid.reliability = 0;
+  make_sensible(bids.problems);
+}
+
+void make_sensible(Selection& selection) {
+  selection.reason = shortened(std::move(selection.reason));
+}
+
+void make_sensible(Allocation& allocation) {
+  for (Launch& launch : allocation.launches) {
+    if (launch.error) make_sensible(*launch.error);
+    if (launch.instance) make_sensible(*launch.instance);
+  }
+}
+
+void make_sensible(Listing& listing) {
+  std::erase_if(listing.instances, [](const Instance& instance) { return !sensible(instance); });
+  for (Instance& instance : listing.instances) make_sensible(instance);
+  // The more of them are kept the less is judged: none is cut off.
+  for (Error& problem : listing.problems) make_sensible(problem);
+}
+
+void make_sensible(Termination& termination) {
+  for (Termination::Failure& failure : termination.failures) make_sensible(failure.error);
+}
+
+void make_sensible(Notices& notices) {
+  for (Notices::Notice& notice : notices.notices) make_sensible(notice.interruption);
+}
+
+}  // namespace
+
+std::string shortened(std::string text) {
+  if (text.size() <= longest_text) return text;
+  std::size_t end = longest_text;
+  while (end > longest_text - 4 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  text.resize(end);
+  text.shrink_to_fit();
+  return text += " …";
+}
+
+std::int64_t sensible_capacity(std::int64_t capacity) {
+  return std::clamp<std::int64_t>(capacity, 0, largest_capacity);
+}
+
+Time sensible_time(Time time) {
+  constexpr Time last = std::chrono::sys_days(std::chrono::year(9999) / 12 / 31);
+  return std::clamp(time, Time{}, last);
+}
+
+bool sensible(const Instance& instance) {
+  return is_name(instance.worker_id.str()) && is_name(instance.worker_group.str());
+}
+
+void make_sensible(Answer& answer) {
+  std::visit(
+      [](auto& result) {
+        if (result) return make_sensible(*result);
+        Error error = result.error();
+        make_sensible(error);
+        result = std::move(error);
+      },
+      answer.result);
+}
+
+}  // namespace muster::fleet
