@@ -1,6 +1,5 @@
 // Figures as tables.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include "cli/simulate/figures.hpp"
@@ -70,8 +69,8 @@ Line counted(const char* name, std::int64_t a, std::int64_t b) {
 Line measured(const char* name, double a, double b) {
   Line line{name, decimals(a), decimals(b), ""};
   if (line.first == line.second) return line;
-  a = std::round(a * 100) / 100;  // so that the difference is that of what is shown
-  b = std::round(b * 100) / 100;
+  a = std::stod(line.first);  // so that the difference is that of what is shown
+  b = std::stod(line.second);
   line.difference = (b > a ? "+" : "") + decimals(b - a);
   if (a > 0) {
     char share[32];
