@@ -194,10 +194,13 @@ class Reader {
   void read_json_lines() {
     do {
       const auto object = json::parse_object(trimmed(line_));
-      if (!object)
-        complain(number_, "is no JSON object: " + object.error().message);
-      else
+      if (object) {
         add(number_, *object);
+        continue;
+      }
+      std::string why = object.error().message;  // its own line is this one
+      if (const auto at = why.find(", line 1,"); at != std::string::npos) why.erase(at + 1, 8);
+      complain(number_, "is no JSON object: " + why);
     } while (next());
   }
 
