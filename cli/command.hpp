@@ -13,6 +13,8 @@ namespace muster::cli {
 // printed as one line.
 void add_plugin_commands(CLI::App& app);
 void add_rule_commands(CLI::App& app);
+void add_fleet_commands(CLI::App& app);
+void add_simulate_command(CLI::App& app);
 void add_status_command(CLI::App& app);
 
 }  // namespace muster::cli

@@ -48,6 +48,44 @@ void print_instances(const json::object& plugins, std::string_view key, const ch
   }
 }
 
+// One line for each object of the list: what it has under `member`.
+void print_texts(const json::object& from, std::string_view key, std::string_view member,
+                 const char* title) {
+  const auto* list = from.if_contains(key);
+  if (!list || !list->is_array()) return;
+  for (const json::value& item : list->get_array())
+    if (item.is_object()) print_line(title, text(item.get_object(), member));
+}
+
+// What keeps the fleet from deciding, and what the newest worker configurations are refused for.
+void print_fleet(const json::object& fleet) {
+  const std::string state = text(fleet, "state");
+  print_line("fleet", state == "deciding"
+                          ? text(fleet, "pools") + " pools, " + text(fleet, "workers") + " workers"
+                          : state + ": " + text(fleet, "reason"));
+  const auto* workers = fleet.if_contains("workerConfigurations");
+  if (workers && workers->is_object()) {
+    const json::object& status = workers->get_object();
+    print_line("workers from", text(status, "source"));
+    print_line("revision", text(status, "revision"));
+    print_texts(status, "problems", "text", "problem");
+    print_texts(status, "waits", "reason", "waits for");
+    print_line("source", text(status, "sourceError"));
+  }
+  const auto* demand = fleet.if_contains("demand");
+  if (!demand || !demand->is_array()) return;
+  for (const json::value& item : demand->get_array()) {
+    if (!item.is_object()) continue;
+    const json::object& source = item.get_object();
+    const std::string error = text(source, "error");
+    const std::string age = text(source, "ageSeconds");
+    print_line("demand", text(source, "name") + " (" + text(source, "type") +
+                             "): " + text(source, "pending") + " pending" +
+                             (age.empty() ? "" : ", " + age + " s old") +
+                             (error.empty() ? "" : ", fails: " + error));
+  }
+}
+
 void print_status(const json::object& status) {
   std::printf("musterd %s is %s at %s (pid %s, up %s)\n", text(status, "version").c_str(),
               text(status, "state").c_str(), text(status, "address").c_str(),
@@ -61,6 +99,8 @@ void print_status(const json::object& status) {
     print_instances(plugins->get_object(), "providers", "provider");
     print_instances(plugins->get_object(), "strategies", "strategy");
   }
+  if (const auto* fleet = status.if_contains("fleet"); fleet && fleet->is_object())
+    print_fleet(fleet->get_object());
 }
 
 [[noreturn]] void fail(const Error& error) {

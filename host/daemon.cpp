@@ -132,7 +132,6 @@ std::optional<ExitCode> Daemon::listen() {
   router_ = std::make_unique<http::Router>(
       log_, [this](const http::Request& request) { return authenticator_.turn_away(request); });
   workers_ = std::make_unique<http::WorkerThreads>(2, 64, log_);
-  add_routes(*router_, {status_, clock_, *plugins_, *workers_});
   auto server = http::Server::listen(server_settings(*configuration_), *router_, clock_, log_);
   if (!server) {
     log_.error(server.error().message);
@@ -140,6 +139,8 @@ std::optional<ExitCode> Daemon::listen() {
   }
   server_ = std::move(*server);
   const std::string url = url_of(configuration_->listen, server_->port());
+  start_fleet(url);
+  add_routes(*router_, {status_, clock_, *plugins_, *workers_, {fleet_.get(), no_fleet_}});
   const fs::path address_file = data_directory_->path() / "address";
   if (const auto written = write_file_atomically(address_file, url + "\n"); !written) {
     log_.error(written.error().message);
@@ -160,6 +161,23 @@ std::optional<ExitCode> Daemon::listen() {
              {"adminTokenFile", configuration_->auth.admin_token_file.string()}});
   notifier_.ready("serves " + url);
   return std::nullopt;
+}
+
+// A store that cannot be used is no reason to be silent: the host serves, decides nothing, and says
+// why.
+void Daemon::start_fleet(const std::string& url) {
+  auto started = FleetOfHost::start({.configuration = configuration_,
+                                     .data_directory = data_directory_->path(),
+                                     .plugins = plugins_.get(),
+                                     .clock = std::make_shared<SystemClock>(),
+                                     .log = log_,
+                                     .url = url});
+  if (started) {
+    fleet_ = std::move(*started);
+    return;
+  }
+  no_fleet_ = "nothing is decided: " + started.error().message;
+  log_.error(no_fleet_);
 }
 
 // The watchdog's pings go on whatever is waited for, as long as the HTTP threads run.
@@ -240,6 +258,7 @@ void Daemon::take_over(const config::Report& report) {
   for (const Error& error :
        plugins_->configure(plugin_folders(*next, defaults_), instance_specs(*next)))
     problems.push_back(error.message);
+  if (fleet_) fleet_->configuration_changed(next);
   status_.change([&](HostStatus& status) {
     status.configuration = next;
     status.configuration_loaded = clock_.now();
@@ -263,8 +282,12 @@ bool Daemon::end_plugins_by(SteadyTime until) {
   auto ended = std::make_shared<std::promise<void>>();
   auto end = ended->get_future();
   std::thread([plugins = std::shared_ptr(std::move(plugins_)),
-               workers = std::shared_ptr(std::move(workers_)), ended]() mutable {
-    workers.reset();  // they call plugins
+               workers = std::shared_ptr(std::move(workers_)),
+               fleet = std::shared_ptr(std::move(fleet_)), patience = left_until(until),
+               ended]() mutable {
+    workers.reset();  // they call plugins and the fleet
+    if (fleet) fleet->stop(patience);
+    fleet.reset();
     plugins.reset();
     ended->set_value();
   }).detach();

@@ -13,6 +13,7 @@
 #include "host/command_line.hpp"
 #include "host/config/read_configuration.hpp"
 #include "host/exit_code.hpp"
+#include "host/fleet_of_host.hpp"
 #include "host/host_status.hpp"
 #include "host/http/authenticator.hpp"
 #include "host/http/router.hpp"
@@ -38,6 +39,7 @@ class Daemon {
   std::optional<ExitCode> load_tokens(const config::HostConfiguration& configuration);
   std::optional<ExitCode> load_plugins();
   std::optional<ExitCode> listen();
+  void start_fleet(const std::string& url);
   void serve();
   void reload();
   void log_mistakes(const config::Report& report) const;
@@ -60,6 +62,8 @@ class Daemon {
   std::optional<DataDirectory> data_directory_;
   http::Authenticator authenticator_;
   std::unique_ptr<plugin_loader::PluginCatalog> plugins_;
+  std::unique_ptr<FleetOfHost> fleet_;
+  std::string no_fleet_;                          // why there is none
   std::unique_ptr<http::WorkerThreads> workers_;  // for handlers that wait for plugins
   std::unique_ptr<http::Router> router_;
   std::unique_ptr<http::Server> server_;  // last: its threads use all of the above

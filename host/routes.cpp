@@ -21,7 +21,13 @@ Response health(const Request&) {
 
 Response readiness(const Request& request, const Asked& asked) {
   const HostState state = asked.status.get()->state;
-  if (state == HostState::ready) return http::json_answer(json::object{{"status", "ready"}});
+  if (state == HostState::ready && !asked.fleet.fleet)
+    return http::error_answer(request, 503, "NotReady", asked.fleet.problem);
+  if (state == HostState::ready) {
+    const store::Health store = asked.fleet.fleet->fleet().store_health();
+    if (!store.ok) return http::error_answer(request, 503, "ReadOnly", store.sentence);
+    return http::json_answer(json::object{{"status", "ready"}});
+  }
   return http::error_answer(request, 503, "NotReady",
                             "the host is " + std::string(to_string(state)));
 }
@@ -52,10 +58,13 @@ void add_routes(http::Router& router, const Asked& asked) {
   router.add("GET", "/readyz",
              now([asked](const Request& request) { return readiness(request, asked); }),
              Access::open);
-  router.add("GET", "/api/muster/v1/status", now([asked](const Request&) {
-               return http::json_answer(
-                   status_document(*asked.status.get(), asked.clock, summary_of_plugins(asked)));
+  router.add("GET", "/api/muster/v1/status", later(asked.workers, [asked](const Request&) {
+               json::object document =
+                   status_document(*asked.status.get(), asked.clock, summary_of_plugins(asked));
+               document["fleet"] = fleet_summary(asked.fleet);
+               return http::json_answer(document);
              }));
+  add_fleet_routes(router, asked.workers, asked.fleet);
   router.add("GET", "/api/muster/v1/plugins",
              now([asked](const Request&) { return list_plugins(asked); }));
   router.add("POST", "/api/muster/v1/plugins/rescan", later(asked.workers, [asked](const Request&) {

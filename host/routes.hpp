@@ -3,6 +3,7 @@
 #pragma once
 
 #include "host/base/clock.hpp"
+#include "host/fleet_routes.hpp"
 #include "host/host_status.hpp"
 #include "host/http/router.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
@@ -15,6 +16,7 @@ struct Asked {
   const Clock& clock;
   plugin_loader::PluginCatalog& plugins;
   http::WorkerThreads& workers;  // for what waits
+  FleetAccess fleet = {};
 };
 
 void add_routes(http::Router& router, const Asked& asked);

@@ -39,6 +39,7 @@ std::vector<Change> changes_between(const HostConfiguration& before,
   compare(before.auth, after.auth, "auth", false);
   compare(before.store, after.store, "store", true);
   compare(before.fleet, after.fleet, "fleet", true);
+  compare(before.demand, after.demand, "demand", false);
   add_instances(changes, "providers", before.providers, after.providers);
   add_instances(changes, "strategies", before.strategies, after.strategies);
   return changes;

@@ -1,6 +1,7 @@
 #include "host/config/cross_check.hpp"
 
 #include <algorithm>
+#include <map>
 #include <pwd.h>
 
 #include <muster/nearest.hpp>
@@ -23,6 +24,7 @@ class CrossCheck {
     check_plugin_folders();
     check_worker_configurations();
     check_tokens();
+    check_demand();
     const std::vector<std::string> installed = installed_plugins(host_.plugin_folders);
     for (const PluginInstance& provider : host_.providers)
       check_instance("/providers/" + pointer_part(provider.id), provider, installed);
@@ -138,10 +140,16 @@ class CrossCheck {
             "write for example folder = \"workers\"");
   }
 
-  static bool has_password(std::string_view url) {
+  static std::string_view authority_of(std::string_view url) {
     const auto begin = url.find("://");
-    if (begin == std::string_view::npos) return false;
-    const auto authority = url.substr(begin + 3, url.find('/', begin + 3) - begin - 3);
+    if (begin == std::string_view::npos) return {};
+    return url.substr(begin + 3, url.find_first_of("/?#", begin + 3) - begin - 3);
+  }
+  static bool has_user(std::string_view url) {
+    return authority_of(url).find('@') != std::string_view::npos;
+  }
+  static bool has_password(std::string_view url) {  // ssh://git@host has a user and is fine
+    const auto authority = authority_of(url);
     const auto at = authority.rfind('@');
     return at != std::string_view::npos && authority.substr(0, at).find(':') < at;
   }
@@ -170,6 +178,51 @@ class CrossCheck {
       if (same != token)
         error(pointer, "the same token already has the name " + same->first,
               "give each name a token of its own");
+    }
+  }
+
+  // Also if it was refused before.
+  bool was_written(const std::string& source, const std::string& key) const {
+    const json::value* item = host_.document->root.at("demand").get_object().if_contains(source);
+    return item && item->is_object() && item->get_object().contains(key);
+  }
+
+  void check_demand() {
+    static const std::map<DemandType, std::vector<std::string>> keys = {
+        {DemandType::file, {"file"}},
+        {DemandType::http, {"url", "tokenFile", "caFile", "timeout"}},
+        {DemandType::taskcluster,
+         {"rootUrl", "clientId", "accessTokenFile", "certificateFile", "caFile", "timeout",
+          "concurrency"}}};
+    for (const DemandSettings& source : host_.demand) {
+      const std::string pointer = "/demand/" + pointer_part(source.name);
+      const json::object& written =
+          document_.root.at("demand").get_object().at(source.name).get_object();
+      if (!written.contains("type")) continue;  // the schema's check has refused it
+      const std::vector<std::string>& mine = keys.at(source.type);
+      if (!was_written(source.name, mine.front()))
+        error(pointer, "lacks the key \"" + mine.front() + "\"",
+              "a source of the type " + std::string(to_string(source.type)) + " needs it");
+      for (const auto& [key, value] : written)
+        if (key != "type" && key != "interval" && key != "staleAfter" &&
+            std::find(mine.begin(), mine.end(), key) == mine.end())
+          error(pointer + "/" + pointer_part(key),
+                "a source of the type " + std::string(to_string(source.type)) + " has no such key",
+                "delete it, or correct the type");
+      for (const std::string* url : {&source.url, &source.root_url})
+        if (has_user(*url))
+          error(pointer + (url == &source.url ? "/url" : "/rootUrl"),
+                "an address with a user or a password in it is seen by everybody who sees logs",
+                "keep secrets in files of their own");
+      if (source.client_id.empty() != source.access_token_file.empty())
+        error(pointer, "clientId and accessTokenFile belong together", "write both, or none");
+      if (source.access_token_file.empty() && !source.certificate_file.empty())
+        error(pointer + "/certificateFile", "a certificate is of no use without an access token",
+              "write accessTokenFile, too");
+      if (source.stale_after && *source.stale_after < source.interval)
+        error(pointer + "/staleAfter",
+              "it is shorter than the interval, which is " + to_duration_text(source.interval),
+              "give at least two intervals");
     }
   }
 

@@ -4,6 +4,17 @@
 
 namespace muster::config {
 
+std::string_view to_string(DemandType type) {
+  switch (type) {
+    case DemandType::file:
+      return "file";
+    case DemandType::http:
+      return "http";
+    default:
+      return "taskcluster";
+  }
+}
+
 std::string HostConfiguration::place_of(std::string_view pointer) const {
   const std::string name = file.empty() ? "(built-in configuration)" : file.string();
   if (!document) return name;

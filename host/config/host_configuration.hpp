@@ -87,6 +87,28 @@ struct WorkerConfigurations {
   friend bool operator==(const WorkerConfigurations&, const WorkerConfigurations&) = default;
 };
 
+enum class DemandType { file, http, taskcluster };
+std::string_view to_string(DemandType type);
+
+// One source of demand. Only what its type needs is set; secrets are in files and never here.
+struct DemandSettings {
+  std::string name;
+  DemandType type = DemandType::file;
+  std::filesystem::path file;
+  std::string url;
+  std::filesystem::path token_file;
+  std::string root_url;
+  std::string client_id;
+  std::filesystem::path access_token_file;
+  std::filesystem::path certificate_file;
+  std::filesystem::path ca_file;
+  std::chrono::milliseconds interval = std::chrono::seconds(15);
+  std::chrono::milliseconds timeout = std::chrono::seconds(20);
+  std::optional<std::chrono::milliseconds> stale_after;  // empty: never
+  std::uint32_t at_once = 16;
+  friend bool operator==(const DemandSettings&, const DemandSettings&) = default;
+};
+
 struct StoreSettings {
   bool synchronous_full = true;
   friend bool operator==(const StoreSettings&, const StoreSettings&) = default;
@@ -117,6 +139,7 @@ struct HostConfiguration {
   std::vector<PluginInstance> providers;  // sorted by id
   // Sorted by id; `cheapest`, `classic` and `estimator` if the file names none.
   std::vector<PluginInstance> strategies;
+  std::vector<DemandSettings> demand;  // sorted by name
   std::shared_ptr<const TomlDocument> document;
 
   // "/etc/muster/muster.toml:12:3" of what a JSON pointer names

@@ -1,5 +1,7 @@
 #include "host/config/read_configuration.hpp"
 
+#include <algorithm>
+
 #include "host/base/atomic_file.hpp"
 #include "host/config/cross_check.hpp"
 #include "host/config/schema_check.hpp"
@@ -34,6 +36,7 @@ class Reader {
     read_log(table(root, "log"), host.log);
     read_http(table(root, "http"), host.http);
     read_auth(table(root, "auth"), host);
+    host.demand = read_demand(table(root, "demand"));
     host.store.synchronous_full =
         text(table(root, "store"), "synchronous").value_or("full") == "full";
     read_fleet(table(root, "fleet"), host.fleet);
@@ -128,6 +131,44 @@ class Reader {
             static_cast<unsigned char>(std::stoul(std::string(hex.substr(2 * i, 2)), nullptr, 16));
       host.auth.tokens[std::string(name)] = digest;
     }
+  }
+
+  std::vector<DemandSettings> read_demand(const json::object& from) const {
+    std::map<std::string, DemandSettings> sorted;
+    for (const auto& [name, item] : from)
+      sorted[std::string(name)] = demand_source(std::string(name), item.get_object());
+    std::vector<DemandSettings> all;
+    for (auto& [name, item] : sorted) all.push_back(std::move(item));
+    return all;
+  }
+
+  DemandSettings demand_source(std::string name, const json::object& from) const {
+    DemandSettings source;
+    source.name = std::move(name);
+    const std::string type = text(from, "type").value_or("file");
+    source.type = type == "file"   ? DemandType::file
+                  : type == "http" ? DemandType::http
+                                   : DemandType::taskcluster;
+    const auto path = [&](const char* key, fs::path& into) {
+      if (const auto written = text(from, key)) into = absolute(*written);
+    };
+    path("file", source.file);
+    path("tokenFile", source.token_file);
+    path("accessTokenFile", source.access_token_file);
+    path("certificateFile", source.certificate_file);
+    path("caFile", source.ca_file);
+    source.url = text(from, "url").value_or("");
+    source.root_url = text(from, "rootUrl").value_or("");
+    source.client_id = text(from, "clientId").value_or("");
+    read(from, "interval", source.interval);
+    read(from, "timeout", source.timeout);
+    if (const auto stale = text(from, "staleAfter"))
+      source.stale_after = parse_duration(*stale);
+    else if (source.type != DemandType::file)
+      source.stale_after =
+          std::max<std::chrono::milliseconds>(std::chrono::minutes(5), 3 * source.interval);
+    read(from, "concurrency", source.at_once);
+    return source;
   }
 
   static void read_fleet(const json::object& from, FleetSettings& fleet) {

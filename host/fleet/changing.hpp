@@ -1,7 +1,10 @@
 // The parts of Fleet that its own files share.
 #pragma once
 
+#include <algorithm>
+
 #include "host/fleet/fleet.hpp"
+#include "host/fleet/sensible.hpp"
 
 namespace muster::fleet {
 
@@ -45,6 +48,17 @@ CallId Fleet::ask(Ask question, Open open) {
   open_.emplace(id, std::move(open));
   outcome_.questions.push_back({id, std::move(question)});
   return id;
+}
+
+// When a strategy that failed, or an auction that came to nothing, is tried again.
+inline constexpr auto try_strategy_again = std::chrono::seconds(15);
+
+// The first few, and how many more.
+std::string joined(const std::vector<std::string>& reasons);
+
+// A worker's capacity is a small number, whatever the document says.
+inline std::int64_t instance_capacity(const LaunchConfigSpec& spec) {
+  return std::clamp<std::int64_t>(spec.launch_config.capacity_per_instance, 1, largest_capacity);
 }
 
 inline bool is_alive(const Worker& worker) {

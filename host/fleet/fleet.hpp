@@ -231,6 +231,8 @@ class Fleet {
   void nobody_bids(Index pool, Time look_again);
   void bid(const Open& open, Result<Bids> answer);
   void take_offer(const Open& open, Bid bid);
+
+  // selecting.cpp
   void bids_complete(Index pool);
   void selected(Index pool, const Result<Selection>& answer);
   void journal_selection(Index pool, const Selection& selection, std::int64_t launched);

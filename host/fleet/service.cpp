@@ -27,7 +27,7 @@ Service::Service(std::unique_ptr<Fleet> fleet, ServiceParts parts)
   lanes_ = std::make_unique<QuestionLanes>(
       parts_.find_plugin,
       [this](Answer answer) {
-        post([answer = std::move(answer)](Fleet& fleet, Now now) { fleet.answered(answer, now); });
+        post([answer = std::move(answer)](Fleet& to, Now now) { to.answered(answer, now); });
       },
       parts_.log);
   thread_ = std::thread([this] { run(); });

@@ -289,6 +289,18 @@ std::shared_ptr<Channel> PluginCatalog::channel(const std::string& instance_id) 
   return std::make_shared<Lanes>(std::move(lanes));
 }
 
+std::optional<PluginCatalog::Running> PluginCatalog::running(const std::string& instance_id) const {
+  const std::lock_guard lock(state_);
+  for (const auto& [id, plugin] : plugins_) {
+    if (!plugin->active) continue;
+    for (const auto& [lane, serving] : plugin->instances)
+      if (instance_of_lane(lane) == instance_id &&
+          serving.instance->status().state != PluginState::quarantined)
+        return Running{plugin->active->described, plugin->active->label()};
+  }
+  return std::nullopt;
+}
+
 PluginList PluginCatalog::list() const {
   const std::lock_guard lock(state_);
   PluginList list;

@@ -61,6 +61,13 @@ class PluginCatalog {
 
   PluginList list() const;
 
+  // What a running instance is; nothing if there is none of that id (yet), or if it is quarantined.
+  struct Running {
+    json::object description;  // as describe() said it
+    std::string version;       // of the plugin, with its content's hash
+  };
+  std::optional<Running> running(const std::string& instance_id) const;
+
   // The way to call an instance, over all its lanes; null if there is none of that id (yet). Stays
   // valid across swaps and restarts, and fails once the catalog is gone.
   std::shared_ptr<Channel> channel(const std::string& instance_id) const;

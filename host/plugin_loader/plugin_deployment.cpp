@@ -51,6 +51,7 @@ Result<void> PluginCatalog::deploy(PluginRecord& plugin,
     const std::lock_guard lock(state_);
     version->status.abi_minor = checked->abi_minor;
     version->status.built_with = checked->built_with;
+    version->described = checked->description;
     if (const auto* text = checked->description.if_contains("description");
         text && text->is_string())
       version->description = text->get_string();

@@ -33,6 +33,7 @@ struct PluginVersion {
   bool shipped = false;
   VersionStatus status = {};
   std::string description = {};  // one sentence
+  json::object described = {};   // all that describe() said
   json::object example_config = {};
   std::vector<std::weak_ptr<Backend>> draining = {};  // backends of it that were swapped out
 

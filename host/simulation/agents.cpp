@@ -28,6 +28,9 @@ void World::boot(Cloud& cloud, const Instance& instance) {
   agent->instance = instance;
   agent->name = {instance.worker_pool_id, instance.worker_group, instance.worker_id};
   if (!exists(*agent)) return;
+  if (const auto& taken = cloud.cloud.state().machines.at(instance.worker_id.str()).interruption)
+    at(now_ + std::chrono::duration_cast<milliseconds>(taken->at - true_time()),
+       [this, agent] { leave(agent, false); });
   agents_[{cloud.scenario.provider_id, instance.worker_id.str()}] = agent;
   try_register(agent);
   if (!calm_ && random_.happens(scenario_.faults.dies_per_hour))
@@ -75,6 +78,7 @@ void World::renew(const std::shared_ptr<Agent>& agent) {
   });
   if (refused && refused->code == "gone") {
     agent->leaving = true;
+    note_room(agent);
     if (agent->tasks.empty()) leave(agent, true);
     return;
   }
@@ -87,24 +91,41 @@ void World::report_activity(const std::shared_ptr<Agent>& agent) {
   });
 }
 
-void World::work(const std::shared_ptr<Agent>& agent) {
-  if (!agent->registered || agent->leaving || !exists(*agent)) return;
+// Keeps the list of those that could take work, so that nobody has to look at all of them.
+void World::note_room(const std::shared_ptr<Agent>& agent) {
+  const bool free = agent->registered && !agent->leaving && !agent->gone &&
+                    static_cast<std::int64_t>(agent->tasks.size()) < agent->instance.capacity;
+  if (free == agent->free) return;
+  agent->free = free;
+  const AgentKey key{agent->cloud->scenario.provider_id, agent->instance.worker_id.str()};
+  if (free)
+    free_[agent->name.worker_pool_id].emplace(key, agent);
+  else
+    free_[agent->name.worker_pool_id].erase(key);
+}
+
+bool World::work(const std::shared_ptr<Agent>& agent) {
+  if (!agent->registered || agent->leaving || !exists(*agent)) return false;
   auto& queue = waiting_[agent->name.worker_pool_id];
   bool took = false;
   while (!queue.empty() &&
          static_cast<std::int64_t>(agent->tasks.size()) < agent->instance.capacity) {
-    const Task task = queue.front();
+    Task task = queue.front();
     queue.pop_front();
+    PoolReport& report = report_.pools[agent->name.worker_pool_id];
+    if (!task.began) report.waits.push_back(now_ - task.arrived);
+    task.began = true;
     const std::uint64_t id = agent->next_task++;
     agent->tasks.emplace(id, task);
-    report_.pools[agent->name.worker_pool_id].waits.push_back(now_ - task.arrived);
     after(task.length, [this, agent, id] { finish(agent, id); });
     took = true;
   }
-  if (!took) return;
+  note_room(agent);
+  if (!took) return false;
   demand_told_ = false;
   report_activity(agent);
   tell_demand();
+  return true;
 }
 
 void World::finish(const std::shared_ptr<Agent>& agent, std::uint64_t id) {
@@ -114,8 +135,8 @@ void World::finish(const std::shared_ptr<Agent>& agent, std::uint64_t id) {
   agent->tasks.erase(task);
   ++report_.pools[agent->name.worker_pool_id].done;
   if (agent->leaving && agent->tasks.empty()) return leave(agent, true);
-  work(agent);
-  report_activity(agent);
+  if (!work(agent)) report_activity(agent);
+  note_room(agent);
   if (agent->tasks.empty()) after(asks_every, [this, agent] { idle(agent); });
 }
 
@@ -137,7 +158,11 @@ void World::leave(const std::shared_ptr<Agent>& agent, bool tells) {
   for (const auto& [id, task] : agent->tasks)
     if (!calm_) waiting_[agent->name.worker_pool_id].push_front(task);
   const bool had_work = !agent->tasks.empty();
+  report_.pools[agent->name.worker_pool_id].interrupted +=
+      static_cast<std::int64_t>(agent->tasks.size());
   agent->tasks.clear();
+  agent->leaving = true;
+  note_room(agent);
   if (tells)
     tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) {
       (void)fleet.remove_worker(agent->name, "it left", now);
@@ -171,9 +196,15 @@ void World::arrive(const Arrival& arrival) {
 }
 
 void World::hand_out(const WorkerPoolId& pool) {
-  const auto agents = agents_;
-  for (const auto& [key, agent] : agents)
-    if (agent->name.worker_pool_id == pool && !waiting_[pool].empty()) work(agent);
+  // Whoever takes work may drop out of the list.
+  std::vector<std::shared_ptr<Agent>> free;
+  const auto enough = waiting_[pool].size();
+  for (const auto& [key, agent] : free_[pool]) {
+    if (free.size() >= enough) break;
+    if (exists(*agent)) free.push_back(agent);
+  }
+  for (const auto& agent : free)
+    if (!waiting_[pool].empty()) work(agent);
 }
 
 void World::tell_demand() {

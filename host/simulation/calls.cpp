@@ -79,15 +79,15 @@ void World::call_provider(const fleet::Question& question, const ProviderId& pro
     return;
   }
   const auto effect_after = late ? deadline + random_.between(1s, 120s) : travel + slow;
-  after(effect_after, [this, call, &cloud, act = std::move(act), lost, late,
-                       incarnation = incarnation_] {
-    auto result = act(cloud);
-    look_for_machines(cloud);
-    if (!lost && !late)
-      after(random_.between(5ms, 100ms), [this, call, result = std::move(result), incarnation] {
-        answer(call, result, incarnation);
-      });
-  });
+  after(effect_after,
+        [this, call, &cloud, act = std::move(act), lost, late, incarnation = incarnation_] {
+          auto result = act(cloud);
+          if (!lost && !late)
+            after(random_.between(5ms, 100ms),
+                  [this, call, result = std::move(result), incarnation]() mutable {
+                    answer(call, std::move(result), incarnation);
+                  });
+        });
   if (lost || late || effect_after > deadline)
     after(deadline, [this, call, incarnation = incarnation_] {
       answer(call, Answer(timed_out()), incarnation);
@@ -138,8 +138,8 @@ void World::ask(fleet::Question question) {
           },
           [&](const fleet::AskTermination& asked) {
             call_provider(question, asked.provider_id,
-                          [context, request = asked.request](Cloud& cloud) {
-                            return cloud.cloud.terminate(request, context());
+                          [this, request = asked.request](Cloud& cloud) {
+                            return terminate(cloud, request);
                           });
           },
           [&](const fleet::AskNotices& asked) {
@@ -153,14 +153,20 @@ void World::ask(fleet::Question question) {
 // A cloud that breaks its promise now and then: one key, two machines.
 Result<Allocation> World::allocate(Cloud& cloud, const AllocateRequest& request) {
   const CloudContext context(true_time());
+  const std::int64_t before = cloud.cloud.state().launches;
   auto result = cloud.cloud.allocate(request, context);
-  if (calm_ || !result || !random_.happens(scenario_.faults.launched_twice)) return result;
+  if (!calm_ && result && random_.happens(scenario_.faults.launched_twice))
+    launch_twin(cloud, request);
+  look_for_machines(cloud, result, cloud.cloud.state().launches - before);
+  return result;
+}
+
+void World::launch_twin(Cloud& cloud, const AllocateRequest& request) {
   AllocateRequest again = request;
   again.idempotency_keys = {IdempotencyKey(request.idempotency_keys.front().str() + "x")};
-  const auto twin = cloud.cloud.allocate(again, context);
+  const auto twin = cloud.cloud.allocate(again, CloudContext(true_time()));
   if (twin && twin->launches.front().instance)
     twins_[twin->launches.front().instance->worker_id.str()] = request.idempotency_keys.front();
-  return result;
 }
 
 Result<Listing> World::list(Cloud& cloud, const ListRequest& request) {
@@ -174,6 +180,18 @@ Result<Listing> World::list(Cloud& cloud, const ListRequest& request) {
   return listing;
 }
 
+// Whoever loses its machine loses its work at once, not when it would have been done.
+Result<Termination> World::terminate(Cloud& cloud, const TerminateRequest& request) {
+  auto result = cloud.cloud.terminate(request, CloudContext(true_time()));
+  for (const WorkerRef& worker : request.workers) {
+    const auto found = agents_.find({cloud.scenario.provider_id, worker.worker_id.str()});
+    if (found == agents_.end() || exists(*found->second)) continue;
+    const auto agent = found->second;
+    after(0ms, [this, agent] { leave(agent, false); });
+  }
+  return result;
+}
+
 Result<Notices> World::notices(Cloud& cloud, const NoticesRequest& request) {
   auto told = cloud.cloud.notices(request, CloudContext(true_time()));
   if (!told) return told;
@@ -185,20 +203,34 @@ Result<Notices> World::notices(Cloud& cloud, const NoticesRequest& request) {
   return told;
 }
 
-void World::look_for_machines(Cloud& cloud) {
-  for (const auto& [worker_id, machine] : cloud.cloud.state().machines) {
-    if (!cloud.seen.insert(worker_id).second) continue;
-    const std::string& key = machine.instance.idempotency_key.str();
-    if (!twins_.contains(worker_id)) {
-      if (!launched_.emplace(key, worker_id).second)
-        violated("launched twice for one intent: " + key);
-      if (!intents_.contains(key)) violated("a machine without an intent: " + worker_id);
+// All that were launched are in the answer, unless the cloud lost it or made more than it tells.
+void World::look_for_machines(Cloud& cloud, const Result<Allocation>& told, std::int64_t launched) {
+  const auto& machines = cloud.cloud.state().machines;
+  if (told)
+    for (const Launch& launch : told->launches) {
+      if (!launch.instance) continue;
+      const auto machine = machines.find(launch.instance->worker_id.str());
+      if (machine == machines.end() || !cloud.seen.insert(machine->first).second) continue;
+      found_machine(cloud, machine->first, machine->second);
+      --launched;
     }
-    if (!machine.ready || (!calm_ && random_.happens(scenario_.faults.never_registers))) continue;
-    const auto boots = std::chrono::duration_cast<milliseconds>(*machine.ready - true_time());
-    after(std::max(boots, 0ms),
-          [this, &cloud, instance = machine.instance] { boot(cloud, instance); });
+  if (launched == 0) return;
+  for (const auto& [worker_id, machine] : machines)
+    if (cloud.seen.insert(worker_id).second) found_machine(cloud, worker_id, machine);
+}
+
+void World::found_machine(Cloud& cloud, const std::string& worker_id,
+                          const simulated::Machine& machine) {
+  const std::string& key = machine.instance.idempotency_key.str();
+  if (!twins_.contains(worker_id)) {
+    if (!launched_.emplace(key, worker_id).second)
+      violated("launched twice for one intent: " + key);
+    if (!intents_.contains(key)) violated("a machine without an intent: " + worker_id);
   }
+  if (!machine.ready || (!calm_ && random_.happens(scenario_.faults.never_registers))) return;
+  const auto boots = std::chrono::duration_cast<milliseconds>(*machine.ready - true_time());
+  after(std::max(boots, 0ms),
+        [this, &cloud, instance = machine.instance] { boot(cloud, instance); });
 }
 
 }  // namespace muster::simulation

@@ -39,8 +39,13 @@ struct World::Agent {
   bool asks = false;  // whether it may end, while it is idle
   Time credentials_expire{};
   std::map<std::uint64_t, Task> tasks;
+  bool free = false;  // it is among those that could take work
   std::uint64_t next_task = 1;
 };
+
+inline bool ended(const simulated::Machine& machine, Time now) {
+  return machine.terminated || (machine.interruption && machine.interruption->at <= now);
+}
 
 template <class Input>
 void World::tell_fleet(Input input) {

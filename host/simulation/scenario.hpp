@@ -45,6 +45,7 @@ struct ProviderScenario {
   ProviderId provider_id;
   simulated::Settings cloud;
   fleet::ProviderSettings settings;
+  bool has_notices = true;  // a cloud that never takes a machine away need not be asked
 };
 
 struct ConfigurationChange {
@@ -65,6 +66,11 @@ struct Scenario {
   Faults faults;
   bool ends_by_draining =
       true;  // false: the simulation stops at `duration`, for an operator's question
+  // And it stops before, once no work is left and no machine that nobody wants to keep.
+  bool ends_when_done = false;
+  // The invariants over the whole fleet are checked every so many steps: looking at all workers
+  // costs more than most steps do. What a single call tells is checked always.
+  std::int64_t check_every = 1;
 };
 
 }  // namespace muster::simulation

@@ -28,7 +28,24 @@ World::World(Scenario scenario, std::map<std::string, BiddingStrategy*> strategi
 World::~World() = default;
 
 void World::at(milliseconds when, std::function<void()> act) {
-  events_.push({std::max(when, now_), next_order_++, std::move(act)});
+  events_.push_back({std::max(when, now_), next_order_++, std::move(act)});
+  std::push_heap(events_.begin(), events_.end(), std::greater<>());
+}
+
+World::Event World::next_event() {
+  std::pop_heap(events_.begin(), events_.end(), std::greater<>());
+  Event event = std::move(events_.back());
+  events_.pop_back();
+  return event;
+}
+
+// One after the other: a long trace is not a long queue of events.
+void World::next_arrival(std::size_t index) {
+  if (index == scenario_.arrivals.size()) return void(all_arrived_ = true);
+  at(scenario_.arrivals[index].at, [this, index] {
+    arrive(scenario_.arrivals[index]);
+    next_arrival(index + 1);
+  });
 }
 
 Time World::true_time() const {
@@ -49,8 +66,7 @@ void World::note(const std::string& what) {
 
 Report World::run(const std::function<void(milliseconds)>& progress) {
   start_host();
-  for (const Arrival& arrival : scenario_.arrivals)
-    at(arrival.at, [this, &arrival] { arrive(arrival); });
+  next_arrival(0);
   for (std::size_t i = 1; i < scenario_.configurations.size(); ++i)
     at(scenario_.configurations[i].at, [this, i] {
       configuration_ = i;
@@ -60,25 +76,49 @@ Report World::run(const std::function<void(milliseconds)>& progress) {
     });
   if (scenario_.faults.clock_jumps_per_hour > 0) after(1h, [this] { jump_clock(); });
   sample();
-  const milliseconds end =
-      scenario_.duration + (scenario_.ends_by_draining ? scenario_.wind_down : 0ms);
+  milliseconds end = scenario_.duration + (scenario_.ends_by_draining ? scenario_.wind_down : 0ms);
   if (scenario_.ends_by_draining) at(scenario_.duration, [this] { wind_down(); });
-  while (!events_.empty() && events_.top().at <= end && report_.violations.size() < 5) {
-    Event event = events_.top();
-    events_.pop();
+  while (!events_.empty() && events_.front().at <= end && report_.violations.size() < 5) {
+    Event event = next_event();
     now_ = event.at;
     event.act();
     ++report_.steps;
     if (progress && report_.steps % 1024 == 0) progress(now_);
+    if (scenario_.ends_when_done && done()) end = now_;
   }
   now_ = end;
   if (scenario_.ends_by_draining) check_end();
-  count_costs();
+  conclude();
+  return std::move(report_);
+}
+
+void World::conclude() {
+  report_.end = now_;
+  count_costs(true);
+  for (const auto& [pool, tasks] : waiting_)
+    for (const Task& task : tasks)
+      if (!task.began) report_.pools[pool].waiting.push_back(now_ - task.arrived);
   if (fleet_)
-    for (const fleet::Pool& pool : fleet_->pools())
-      if (!pool.removed()) report_.pools[pool.id].verdict = pool.verdict.text;
+    for (const fleet::Pool& pool : fleet_->pools()) {
+      if (pool.removed()) continue;
+      report_.pools[pool.id].verdict = pool.verdict.text;
+      report_.pools[pool.id].verdict_kind = pool.verdict.kind;
+    }
   report_.digest = to_hex(sha256(std::to_string(trace_) + store_->digest())).substr(0, 16);
-  return report_;
+}
+
+// No work is left, and no machine but those that a pool keeps whatever the demand.
+bool World::done() const {
+  if (!all_arrived_ || !fleet_) return false;
+  const auto empty = [](const auto& queue) { return queue.second.empty(); };
+  if (!std::all_of(waiting_.begin(), waiting_.end(), empty)) return false;
+  for (const fleet::Pool& pool : fleet_->pools()) {
+    const bool keeps = pool.spec && (pool.spec->settings.min_capacity > 0 ||
+                                     pool.spec->lifecycle.warm_capacity > 0);
+    if (!keeps && pool.totals.workers > 0) return false;
+  }
+  return std::all_of(agents_.begin(), agents_.end(),
+                     [](const auto& agent) { return agent.second->tasks.empty(); });
 }
 
 // Nothing is wanted and nothing fails any more: whatever is there has to end.
@@ -106,7 +146,7 @@ void World::start_host() {
     fleet_->provider_up({.provider_id = id,
                          .settings = cloud->scenario.settings,
                          .field_classes = {{"simulated.image"}, {"simulated.instanceType"}, {}},
-                         .has_notices = true},
+                         .has_notices = cloud->scenario.has_notices},
                         host_now());
   fleet_->configure(scenario_.configurations[configuration_].configuration, host_now());
   demand_told_ = false;
@@ -134,7 +174,7 @@ void World::pump() {
     if (happening.kind == "worker-launched") ++pool.launches;
     if (happening.kind == "worker-error") ++pool.launch_errors;
   }
-  check();
+  if (report_.steps % scenario_.check_every == 0) check();
   if (!commit(outcome.changes)) return;
   for (fleet::Question& question : outcome.questions) ask(std::move(question));
   const Time wake = fleet_->next_wake();
@@ -184,6 +224,7 @@ void World::jump_clock() {
 
 void World::sample() {
   Sample taken{.at = now_};
+  std::int64_t workers = 0;
   for (const auto& [pool, tasks] : waiting_)
     taken.pending += static_cast<std::int64_t>(tasks.size());
   if (fleet_)
@@ -192,14 +233,19 @@ void World::sample() {
       taken.running += pool.totals.running + pool.totals.draining;
       PoolReport& report = report_.pools[pool.id];
       report.workers_most = std::max(report.workers_most, pool.totals.workers);
+      workers += pool.totals.workers;
     }
+  report_.workers_most = std::max(report_.workers_most, workers);
   report_.samples.push_back(taken);
+  if (report_.samples.size() % 60 == 0) count_costs(false);
   after(1min, [this] { sample(); });
 }
 
-void World::count_costs() {
+// A cloud forgets its machines a day after they are gone.
+void World::count_costs(bool all) {
   for (auto& [id, cloud] : clouds_)
-    for (const auto& [worker, machine] : cloud->cloud.state().machines) count_cost(*cloud, machine);
+    for (const auto& [worker, machine] : cloud->cloud.state().machines)
+      if (all || ended(machine, true_time())) count_cost(*cloud, machine);
 }
 
 // By the price at its launch, from its launch to its end.

@@ -6,7 +6,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <queue>
 #include <set>
 #include <string>
 #include <vector>
@@ -36,7 +35,7 @@ class World {
     std::uint64_t order;
     std::function<void()> act;
     friend bool operator>(const Event& a, const Event& b) {
-      return std::pair(a.at, a.order) > std::pair(b.at, b.order);
+      return a.at != b.at ? a.at > b.at : a.order > b.order;
     }
   };
   struct Agent;
@@ -44,7 +43,10 @@ class World {
   struct Task {
     milliseconds arrived;
     milliseconds length;
+    bool began = false;  // once already, on a machine that went away
   };
+  using AgentKey = std::pair<ProviderId, std::string>;
+  using Agents = std::map<AgentKey, std::shared_ptr<Agent>>;
 
   // world.cpp: time, the host, its store
   void at(milliseconds when, std::function<void()> act);
@@ -56,8 +58,12 @@ class World {
   void pump();
   bool commit(const store::Batch& changes);
   void sample();
+  bool done() const;
+  Event next_event();
+  void conclude();
+  void next_arrival(std::size_t index);
   void wind_down();
-  void count_costs();
+  void count_costs(bool all);
   void count_cost(Cloud& cloud, const simulated::Machine& machine);
   void jump_clock();
   void note(const std::string& what);
@@ -71,17 +77,21 @@ class World {
   template <class Answer>
   void answer(fleet::CallId call, Answer result, std::uint64_t incarnation);
   Result<Allocation> allocate(Cloud& cloud, const AllocateRequest& request);
+  void launch_twin(Cloud& cloud, const AllocateRequest& request);
   Result<Listing> list(Cloud& cloud, const ListRequest& request);
+  Result<Termination> terminate(Cloud& cloud, const TerminateRequest& request);
   Result<Notices> notices(Cloud& cloud, const NoticesRequest& request);
   std::optional<Error> failure();
-  void look_for_machines(Cloud& cloud);
+  void look_for_machines(Cloud& cloud, const Result<Allocation>& told, std::int64_t launched);
+  void found_machine(Cloud& cloud, const std::string& worker_id, const simulated::Machine& machine);
 
   // agents.cpp: what workers do
   void boot(Cloud& cloud, const Instance& instance);
   void try_register(const std::shared_ptr<Agent>& agent);
   void renew(const std::shared_ptr<Agent>& agent);
   milliseconds renewal(const Agent& agent) const;
-  void work(const std::shared_ptr<Agent>& agent);
+  bool work(const std::shared_ptr<Agent>& agent);  // whether it took any
+  void note_room(const std::shared_ptr<Agent>& agent);
   void finish(const std::shared_ptr<Agent>& agent, std::uint64_t task);
   void idle(const std::shared_ptr<Agent>& agent);
   void leave(const std::shared_ptr<Agent>& agent, bool tells);
@@ -103,7 +113,7 @@ class World {
   milliseconds wall_offset_{0};
   bool calm_ = false;  // the winding down: nothing fails any more
   std::uint64_t next_order_ = 0;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::vector<Event> events_;  // a heap: the next one is first
 
   std::unique_ptr<store::MemoryStore> store_;
   std::unique_ptr<fleet::Fleet> fleet_;
@@ -112,8 +122,10 @@ class World {
   std::size_t configuration_ = 0;
 
   std::map<ProviderId, std::unique_ptr<Cloud>> clouds_;
-  std::map<std::pair<ProviderId, std::string>, std::shared_ptr<Agent>> agents_;
+  Agents agents_;
+  std::map<WorkerPoolId, Agents> free_;  // those that could take work
   std::map<WorkerPoolId, std::deque<Task>> waiting_;
+  bool all_arrived_ = false;
   bool demand_told_ = true;
 
   std::map<std::string, std::int64_t> used_before_;  // to see that limits are not overstepped

@@ -77,6 +77,9 @@ Result<void> copy_database(Connection& source, const fs::path& target, bool repl
   if (copied) copied = sync(*temporary);
   if (copied) copied = move_into_place(*temporary, target, replace);
   remove_database(*temporary);
+  if (!copied && copied.error().error_class == ErrorClass::capacity)
+    return Error::capacity("there is no room for the copy " + target.string() +
+                           ": make room on that disk, or choose another");
   return copied;
 }
 

@@ -68,6 +68,7 @@ Result<void> migrate(Connection& connection, std::span<const Migration> steps) {
     if (made) continue;
     if (connection.in_transaction()) (void)connection.run("ROLLBACK");
     Error error = made.error();
+    if (next == 0) return error;  // a new database, there was nothing to update
     error.message = "the update of the tables to version " + std::to_string(next + 1) +
                     " was undone: " + error.message;
     return error;

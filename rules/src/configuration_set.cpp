@@ -32,7 +32,7 @@ Result<std::string> read_file(const fs::path& path, std::size_t max_bytes) {
 bool is_configuration_file(std::string_view file_name) {
   const std::string name = base_name(file_name);
   return !name.starts_with('.') && (name.ends_with(".toml") || name.ends_with(".json")) &&
-         name != "host.toml" && name != "muster.toml";
+         name != "host.toml" && name != "muster.toml" && name != "simulation.toml";
 }
 
 Result<std::vector<SourceFile>> read_folder(const fs::path& folder, const Limits& limits) {

@@ -133,10 +133,10 @@ class SettingsReader {
   void read_ratio(double& into) {
     const json::value* value = find("scalingRatio");
     if (!value) return;
-    if (value->is_number() && value->to_number<double>() > 0)
+    if (value->is_number())
       into = value->to_number<double>();
     else
-      wrong("scalingRatio", "must be a number above 0");
+      wrong("scalingRatio", "must be a number");
   }
 
   void read_table(const string& key, json::object& into) {

@@ -46,9 +46,12 @@ Cloud::Cloud(Settings settings, Wait wait)
 void Cloud::restore(State state) {
   state_ = std::move(state);
   by_key_.clear();
-  for (const auto& [id, machine] : state_.machines)
+  there_.clear();
+  for (const auto& [id, machine] : state_.machines) {
+    there_.insert(id);
     by_key_[name_of(machine.host_id, machine.provider_id) + "\n" +
             machine.instance.idempotency_key.str()] = id;
+  }
 }
 
 bool Cloud::gone(const Machine& machine, Time now) const {
@@ -74,13 +77,27 @@ Instance Cloud::seen(const Machine& machine, Time now) const {
 
 Cloud::Use Cloud::use_at(Time now) const {
   Use use;
-  for (const auto& [id, machine] : state_.machines)
-    if (!gone(machine, now))
+  for (const std::string& id : there_)
+    if (const Machine& machine = state_.machines.at(id); !gone(machine, now))
       use.add({machine.instance.worker_group.str(), machine.zone, machine.instance_type});
   return use;
 }
 
+// Machines that are gone are remembered for long, and there may be many of them: only now and then
+// are those that are there told from them. A clock that goes back by less than an hour does no
+// harm.
+void Cloud::look_at_the_clock(Time now) {
+  if (now < looked_ + 10min) return;
+  looked_ = now;
+  std::erase_if(there_, [&](const std::string& id) {
+    const auto machine = state_.machines.find(id);
+    return machine == state_.machines.end() || gone(machine->second, now - 1h);
+  });
+}
+
 void Cloud::forget_long_gone(Time now) {
+  if (now < forgot_ + 1h) return;
+  forgot_ = now;
   for (auto it = state_.machines.begin(); it != state_.machines.end();) {
     const Machine& machine = it->second;
     if (!gone(machine, now - remembered)) {
@@ -89,6 +106,7 @@ void Cloud::forget_long_gone(Time now) {
     }
     by_key_.erase(name_of(machine.host_id, machine.provider_id) + "\n" +
                   machine.instance.idempotency_key.str());
+    there_.erase(it->first);
     it = state_.machines.erase(it);
     ++changes_;
   }
@@ -161,6 +179,7 @@ Launch Cloud::launch(const AllocateRequest& request, const IdempotencyKey& key, 
   Machine machine = make_machine(request, key, site, now);
   const std::string id = machine.instance.worker_id.str();
   by_key_[name] = id;
+  there_.insert(id);
   use.add(site);
   const Instance launched = seen(state_.machines[id] = std::move(machine), now);
   if (auto lost = fails("allocate", site, now, true)) return refuse(std::move(*lost));
@@ -188,8 +207,9 @@ Result<Listing> Cloud::list(const ListRequest& request, const Context& context) 
       listing.problems.push_back(std::move(*failed));
       continue;
     }
-    for (const auto& [id, machine] : state_.machines)
-      if (machine.instance.worker_group.str() == region.name &&
+    for (const std::string& id : there_)
+      if (const Machine& machine = state_.machines.at(id);
+          machine.instance.worker_group.str() == region.name &&
           belongs_to(machine, request.owner) && !gone(machine, context.now()))
         listing.instances.push_back(seen(machine, context.now()));
   }
@@ -220,8 +240,9 @@ Result<Termination> Cloud::terminate(const TerminateRequest& request, const Cont
 Result<Notices> Cloud::notices(const NoticesRequest& request, const Context& context) {
   if (const auto begun = begin("notices", context); !begun) return begun.error();
   Notices found;
-  for (const auto& [id, machine] : state_.machines)
-    if (belongs_to(machine, request.owner) && !gone(machine, context.now()) &&
+  for (const std::string& id : there_)
+    if (const Machine& machine = state_.machines.at(id);
+        belongs_to(machine, request.owner) && !gone(machine, context.now()) &&
         !machine.terminated && announced(machine, context.now()))
       found.notices.push_back(
           {machine.instance.worker_group, machine.instance.worker_id, *machine.interruption});

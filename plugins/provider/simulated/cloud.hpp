@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <functional>
+#include <set>
 #include <string>
 
 #include <muster/provider.hpp>
@@ -75,11 +76,14 @@ class Cloud final : public Provider {
   bool announced(const Machine& machine, Time now) const;
   Use use_at(Time now) const;
   void forget_long_gone(Time now);
+  void look_at_the_clock(Time now);
 
   Settings settings_;
   Wait wait_;
   State state_;
   std::map<std::string, std::string> by_key_;  // owner and idempotency key → worker id
+  std::set<std::string> there_;                // worker ids, of machines that may still be there
+  Time looked_{}, forgot_{};  // when the two above and the machines were last gone through
   std::uint64_t changes_ = 0;
 };
 

@@ -32,6 +32,7 @@ Result<void> Cloud::begin(const char* method, const Context& context) {
     state_.started = context.now();
     ++changes_;
   }
+  look_at_the_clock(context.now());
   for (std::size_t i = 0; i < settings_.slow.size(); ++i) {
     const SlowRule& rule = settings_.slow[i];
     if (rule.method != method) continue;

@@ -77,7 +77,7 @@ std::string left_out(const SelectRequest& request, const Preferences& preference
     if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + what;
   };
   add(unhealthy, "with weight 0");
-  add(empty, "without instances or capacity");
+  add(empty, "without instances, capacity or price");
   if (preferences.max_price) add(dear, "above maxPrice " + in_words(*preferences.max_price));
   return text;
 }

@@ -84,9 +84,11 @@ Result<std::string> Strategy::body_of_answer(const char* method, const std::stri
       return Error::transient(trouble_);
     trouble_since_.reset();
   }
+  // A host in a hurry says nothing about the service.
+  const bool in_time = http_service::time_for(settings_.endpoint, context.time_left()).count() > 0;
   auto answer = client_.post(method, document, context);
   if (!answer) {
-    if (answer.error().error_class == ErrorClass::cancelled) return answer.error();
+    if (answer.error().error_class == ErrorClass::cancelled || !in_time) return answer.error();
     return in_trouble(answer.error().message, context);
   }
   if (answer->status == 200) return std::move(answer->body);

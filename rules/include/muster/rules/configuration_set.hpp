@@ -24,7 +24,8 @@ struct SourceFile {
 };
 
 // True for files that load_folder reads: `*.toml` and `*.json` that are not hidden, except
-// `muster.toml` and `host.toml`, which configure the daemon.
+// `muster.toml` and `host.toml`, which configure the daemon, and `simulation.toml`, which says what
+// `muster simulate` assumes.
 bool is_configuration_file(std::string_view file_name);
 
 // The name beside the worker configurations that lists providers and placements (facts.hpp).

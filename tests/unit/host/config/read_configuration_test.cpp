@@ -44,6 +44,59 @@ TEST(ReadConfiguration, worker_configurations_may_come_from_git) {
   EXPECT_EQ(read("workerConfigurations.source = { folder = \".\" }")->folder, folder.path() / "");
 }
 
+TEST(ReadConfiguration, sources_of_demand_arrive) {
+  testing::TemporaryFolder folder;
+  const Report report = read_configuration_text(R"(
+[demand.queue]
+type = "taskcluster"
+rootUrl = "https://tc.example.com"
+clientId = "muster"
+accessTokenFile = "token"
+certificateFile = "certificate"
+caFile = "/ca"
+interval = "10s"
+timeout = "5s"
+staleAfter = "1m"
+concurrency = 3
+[demand.cron]
+type = "file"
+file = "demand.json"
+[demand.other]
+type = "http"
+url = "http://127.0.0.1:1/x"
+tokenFile = "/t"
+)",
+                                                folder / "muster.toml", {"/tmp", {}});
+  ASSERT_TRUE(report.configuration);
+  const auto& demand = report.configuration->demand;
+  ASSERT_EQ(demand.size(), 3u);
+  DemandSettings cron, other, queue;
+  cron.name = "cron";
+  cron.file = folder / "demand.json";
+  EXPECT_EQ(demand[0], cron);
+  other.name = "other";
+  other.type = DemandType::http;
+  other.url = "http://127.0.0.1:1/x";
+  other.token_file = "/t";
+  other.stale_after = 5min;
+  EXPECT_EQ(demand[1], other);
+  queue = {"queue",
+           DemandType::taskcluster,
+           "",
+           "",
+           "",
+           "https://tc.example.com",
+           "muster",
+           folder / "token",
+           folder / "certificate",
+           "/ca",
+           10s,
+           5s,
+           1min,
+           3};
+  EXPECT_EQ(demand[2], queue);
+}
+
 TEST(ReadConfiguration, every_key_arrives) {
   testing::TemporaryFolder folder;
   const Report report = read_configuration_text(R"(
@@ -118,7 +171,8 @@ isolation = "in_process"
             (folder / "m.toml").string() + ":31:1");
 }
 
-TEST(ReadConfiguration, an_empty_file_gets_the_defaults_and_the_strategies_that_need_no_configuration) {
+TEST(ReadConfiguration,
+     an_empty_file_gets_the_defaults_and_the_strategies_that_need_no_configuration) {
   const Report report = read_configuration_text("", "/etc/m.toml", {"/tmp", {"/usr"}});
   ASSERT_TRUE(report.configuration);
   EXPECT_EQ(report.configuration->data_directory, "/tmp");

@@ -42,9 +42,9 @@ std::string found(const std::filesystem::path& file, std::string_view table) {
 template <class Row>
 class SchemaTest : public ::testing::Test {};
 
-using FleetRows = ::testing::Types<fleet::HostRow, fleet::ApiPoolRow, fleet::PoolRow,
-                                   fleet::LaunchConfigRow, fleet::WorkerRow, fleet::HoldRow,
-                                   fleet::DecisionRow, fleet::PoolErrorRow>;
+using FleetRows =
+    ::testing::Types<fleet::HostRow, fleet::ApiPoolRow, fleet::PoolRow, fleet::LaunchConfigRow,
+                     fleet::WorkerRow, fleet::HoldRow, fleet::DecisionRow, fleet::PoolErrorRow>;
 TYPED_TEST_SUITE(SchemaTest, FleetRows);
 
 TYPED_TEST(SchemaTest, a_row_has_the_columns_that_its_table_has) {

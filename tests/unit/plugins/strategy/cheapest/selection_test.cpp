@@ -37,7 +37,7 @@ TEST(CheapestSelect, nothing_comes_of_no_offers_no_capacity_or_dead_ones) {
       select_request(5, {offer("a", 0, 1, 1), offer("b", 1, 0, 1), offer("c", 1, 1, 1, 0)}), {});
   EXPECT_TRUE(dead->choices.empty());
   EXPECT_EQ(dead->reason,
-            "took nothing: of 3 offers, 1 with weight 0, 2 without instances or capacity");
+            "took nothing: of 3 offers, 1 with weight 0, 2 without instances, capacity or price");
   EXPECT_FALSE(select(select_request(2'000'000'000'000, {}), {}));
 }
 

@@ -164,6 +164,15 @@ TEST_F(ExternalStrategy, a_service_in_trouble_rests_and_the_words_stay_the_same)
   EXPECT_EQ(context.log_lines().size(), 2u);
 }
 
+TEST_F(ExternalStrategy, a_host_in_a_hurry_does_not_silence_the_service) {
+  const auto strategy = at(url("say/" + encoded(R"({"capacity":0,"reason":"x"})")));
+  context.set_time_left(10ms);
+  EXPECT_THAT(strategy->size(pool, context)->reason,
+              HasSubstr(" was not asked: the host has no time left for it; classic decided: "));
+  context.set_time_left(30s);
+  EXPECT_EQ(strategy->size(pool, context)->reason, "x");
+}
+
 TEST_F(ExternalStrategy, one_wrong_answer_does_not_silence_the_service) {
   const auto strategy = at(url("say/" + encoded(R"({"capacity":0,"reason":"x"})")));
   pool.settings.min_capacity = 10;  // which the answer does not respect

@@ -1,0 +1,22 @@
+// `muster simulate`, without its command line.
+#pragma once
+
+#include <string>
+
+namespace muster::cli {
+
+struct SimulateOptions {
+  std::string configuration, demand;
+  std::string compare;  // a second configuration; empty: none
+  double hours = 0;     // 0: until all work is done
+  std::uint64_t seed = 1;
+  std::string strategy;  // for all pools; empty: what each says
+  std::string faults = "none";
+  std::string svg;  // a file; empty: no plot
+  bool json = false;
+};
+
+// Prints what there is to say and throws Exit for any code but 0.
+void simulate(const SimulateOptions& options);
+
+}  // namespace muster::cli

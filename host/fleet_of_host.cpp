@@ -1,0 +1,333 @@
+#include "host/fleet_of_host.hpp"
+
+#include <algorithm>
+
+#include <muster/codec.hpp>
+
+#include "host/base/secret.hpp"
+#include "host/fleet/rows.hpp"
+#include "host/plugin_loader/deadline_context.hpp"
+#include "host/store/row.hpp"
+
+namespace muster {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto look_at_providers_every = 2s;
+constexpr const char* store_name = "muster.db";
+
+template <class Into, class From>
+void set(Into& into, const std::optional<From>& from) {
+  if (from) into = *from;
+}
+
+fleet::Settings fleet_settings(const config::FleetSettings& from, const std::string& url) {
+  fleet::Settings settings;
+  set(settings.default_strategy, from.default_strategy);
+  set(settings.poll, from.poll);
+  set(settings.list_every, from.list_every);
+  set(settings.notices_every, from.notices_every);
+  set(settings.grace, from.grace);
+  set(settings.journal_kept, from.journal_kept);
+  set(settings.stopped_kept, from.stopped_kept);
+  settings.registration = {{"rootUrl", url}};
+  return settings;
+}
+
+fleet::ProviderUp provider_up(const config::PluginInstance& instance,
+                              const ProviderDescription& description) {
+  fleet::ProviderUp up;
+  up.provider_id = ProviderId(instance.id);
+  up.settings.max_capacity = instance.launch.max_capacity;
+  set(up.settings.launches_per_second, instance.launch.per_second);
+  if (instance.launch.burst) up.settings.launch_burst = static_cast<double>(*instance.launch.burst);
+  set(up.settings.launch_calls_at_once, instance.launch.calls_at_once);
+  set(up.settings.launches_per_call, instance.launch.per_call);
+  up.field_classes = description.field_classes;
+  up.has_notices = std::ranges::find(description.capabilities, capability::notices) !=
+                   description.capabilities.end();
+  return up;
+}
+
+std::unique_ptr<worker_configuration::Source> source_of(const config::WorkerConfigurations& from,
+                                                        const std::filesystem::path& data) {
+  if (from.git.empty()) return worker_configuration::folder_source(from.folder);
+  return worker_configuration::git_source({.location = from.git,
+                                           .ref = from.ref,
+                                           .folder = from.folder.string(),
+                                           .cache = data / "repositories"});
+}
+
+const config::PluginInstance* find(const std::vector<config::PluginInstance>& instances,
+                                   const std::string& id) {
+  const auto found = std::ranges::find(instances, id, &config::PluginInstance::id);
+  return found == instances.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<FleetOfHost>> FleetOfHost::start(Parts parts) {
+  std::unique_ptr<FleetOfHost> fleet(new FleetOfHost(std::move(parts)));
+  if (const auto opened = fleet->open(); !opened) return opened.error();
+  fleet->start_worker_configurations();
+  fleet->start_demand();
+  fleet->watcher_ = std::thread([at = fleet.get()] { at->watch_providers(); });
+  return fleet;
+}
+
+FleetOfHost::FleetOfHost(Parts parts) : parts_(std::move(parts)) {}
+
+FleetOfHost::~FleetOfHost() {
+  stop(0ms);
+}
+
+Result<void> FleetOfHost::open() {
+  store::SqliteSettings settings;
+  settings.synchronous_full = parts_.configuration->store.synchronous_full;
+  settings.clock = parts_.clock;
+  settings.log = parts_.log;
+  auto store = store::SqliteStore::open(parts_.data_directory / store_name, settings);
+  if (!store) return store.error();
+  store_ = std::move(*store);
+  const fleet::Now now{parts_.clock->now(), std::chrono::duration_cast<std::chrono::milliseconds>(
+                                                parts_.clock->steady().time_since_epoch())};
+  auto loaded = fleet::Fleet::load(*store_, fleet_settings(parts_.configuration->fleet, parts_.url),
+                                   random_token().reveal().substr(0, 12), now);
+  if (!loaded) return loaded.error();
+  parts_.log.info("the fleet goes on", {{"workers", (*loaded)->workers().size()},
+                                        {"pools", (*loaded)->pools().size()},
+                                        {"epoch", (*loaded)->epoch()}});
+  static const store::Table* const salvage[] = {&store::table_of<fleet::DecisionRow>,
+                                                &store::table_of<fleet::PoolErrorRow>,
+                                                &store::table_of<fleet::ApiPoolRow>};
+  fleet_ = std::make_unique<fleet::Service>(
+      std::move(*loaded),
+      fleet::ServiceParts{
+          .store = store_.get(),
+          .clock = parts_.clock,
+          .log = parts_.log,
+          .find_plugin = [this](const std::string& id) { return find_plugin(id); },
+          .rebuild_store =
+              [this](const store::Batch& all) { return store_->rebuild(all, salvage); }});
+  return {};
+}
+
+void FleetOfHost::start_worker_configurations() {
+  const auto configuration = this->configuration();
+  if (!configuration->worker_configurations) return;
+  worker_configuration::ServiceSettings settings;
+  settings.poll = configuration->worker_configurations->poll;
+  auto started = worker_configuration::Service::start(
+      {.source = source_of(*configuration->worker_configurations, parts_.data_directory),
+       .surroundings = [this] { return surroundings(); },
+       .expand = [this](const ProviderId& id,
+                        const ExpandRequest& request) { return expand(id, request); },
+       .accept =
+           [this](std::shared_ptr<const fleet::Configuration> accepted) {
+             fleet_->post([accepted = std::move(accepted)](fleet::Fleet& fleet, fleet::Now now) {
+               fleet.configure(accepted, now);
+             });
+             name_pools();
+           },
+       .clock = parts_.clock,
+       .log = parts_.log},
+      settings);
+  if (!started) {
+    parts_.log.error("the worker configurations cannot be watched",
+                     {{"error", started.error().message}});
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  worker_configurations_ = std::move(*started);
+}
+
+// Also without any source: then it says once that nothing is wanted, which ends what a source that
+// was there before has asked for.
+void FleetOfHost::start_demand() {
+  const auto configuration = this->configuration();
+  std::vector<demand::ConfiguredSource> sources;
+  for (const config::DemandSettings& settings : configuration->demand)
+    sources.push_back({settings, demand::make_source(settings)});
+  auto started = demand::DemandService::start(
+      std::move(sources), nullptr,
+      [this](const fleet::Demand& demand) {
+        fleet_->post(
+            [demand](fleet::Fleet& fleet, fleet::Now now) { fleet.demand_changed(demand, now); });
+      },
+      parts_.clock, parts_.log);
+  if (!started) {
+    parts_.log.error("the sources of demand cannot be asked", {{"error", started.error().message}});
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    demand_ = std::move(*started);
+  }
+  name_pools();
+}
+
+// Tells the sources of demand which pools there are, those of the API among them.
+void FleetOfHost::name_pools() {
+  fleet_->post([this](fleet::Fleet& fleet, fleet::Now) {
+    std::vector<WorkerPoolId> pools;
+    for (const fleet::Pool& pool : fleet.pools())
+      if (!pool.removed() && pool.spec) pools.push_back(pool.id);
+    const std::lock_guard lock(mutex_);
+    if (demand_) demand_->set_pools(std::move(pools));
+  });
+}
+
+std::vector<demand::SourceStatus> FleetOfHost::demand_status() const {
+  const std::lock_guard lock(mutex_);
+  return demand_ ? demand_->status() : std::vector<demand::SourceStatus>();
+}
+
+void FleetOfHost::stop(std::chrono::milliseconds patience) {
+  std::unique_ptr<worker_configuration::Service> configurations;
+  std::unique_ptr<demand::DemandService> demand;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+    configurations = std::move(worker_configurations_);
+    demand = std::move(demand_);
+  }
+  demand.reset();
+  configurations.reset();  // waits for its calls
+  if (watcher_.joinable()) watcher_.join();
+  if (fleet_) fleet_->stop(patience);
+}
+
+std::shared_ptr<const config::HostConfiguration> FleetOfHost::configuration() const {
+  const std::lock_guard lock(mutex_);
+  return parts_.configuration;
+}
+
+void FleetOfHost::configuration_changed(std::shared_ptr<const config::HostConfiguration> next) {
+  std::unique_ptr<worker_configuration::Service> replaced;
+  std::unique_ptr<demand::DemandService> replaced_demand;
+  bool other_source = false, other_demand = false;
+  {
+    const std::lock_guard lock(mutex_);
+    other_source = parts_.configuration->worker_configurations != next->worker_configurations;
+    other_demand = parts_.configuration->demand != next->demand;
+    parts_.configuration = std::move(next);
+    if (other_demand) replaced_demand = std::move(demand_);
+    if (other_source) replaced = std::move(worker_configurations_);
+    changed_.notify_all();
+  }
+  replaced.reset();
+  replaced_demand.reset();
+  if (other_demand) start_demand();
+  if (other_source) start_worker_configurations();
+  reload_worker_configurations();
+}
+
+void FleetOfHost::reload_worker_configurations() const {
+  const std::lock_guard lock(mutex_);
+  if (worker_configurations_) worker_configurations_->reload();
+}
+
+std::optional<worker_configuration::Status> FleetOfHost::configuration_status() const {
+  const std::lock_guard lock(mutex_);
+  if (!worker_configurations_) return std::nullopt;
+  return worker_configurations_->status();
+}
+
+// -------------------------------------------------------------------------------------------------
+// Providers
+
+fleet::Callee FleetOfHost::find_plugin(const std::string& instance_id) const {
+  const auto configuration = this->configuration();
+  const config::PluginInstance* instance = find(configuration->providers, instance_id);
+  if (!instance) instance = find(configuration->strategies, instance_id);
+  if (!instance) return {};
+  return {parts_.plugins->channel(instance_id), instance->deadline, instance->concurrency};
+}
+
+worker_configuration::Surroundings FleetOfHost::surroundings() const {
+  const auto configuration = this->configuration();
+  worker_configuration::Surroundings surroundings;
+  for (const config::PluginInstance& strategy : configuration->strategies)
+    surroundings.strategies.push_back(strategy.id);
+  set(surroundings.default_strategy, configuration->fleet.default_strategy);
+  for (const config::PluginInstance& provider : configuration->providers) {
+    worker_configuration::ProviderFacts& facts = surroundings.providers[ProviderId(provider.id)];
+    const auto running = parts_.plugins->running(provider.id);
+    const auto channel = parts_.plugins->channel(provider.id);
+    if (!running || !channel) {
+      facts.unavailable = Error::transient("its plugin " + provider.plugin + " does not run");
+      continue;
+    }
+    auto description = from_value<ProviderDescription>(json::value(running->description));
+    if (!description) {
+      facts.unavailable = description.error();
+      continue;
+    }
+    ProviderClient client(*channel);
+    const plugin_loader::DeadlineContext context(provider.deadline);
+    facts = worker_configuration::ask_provider(
+        std::move(*description), running->version + " " + json::write(provider.config), client,
+        context);
+  }
+  return surroundings;
+}
+
+Result<Expansion> FleetOfHost::expand(const ProviderId& id, const ExpandRequest& request) const {
+  const fleet::Callee callee = find_plugin(id.str());
+  if (!callee.channel) return Error::transient("provider " + id.str() + " does not run");
+  return ProviderClient(*callee.channel)
+      .expand(request, plugin_loader::DeadlineContext(callee.deadline));
+}
+
+void FleetOfHost::watch_providers() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    lock.unlock();
+    tell_of_providers();
+    name_pools();
+    lock.lock();
+    changed_.wait_for(lock, look_at_providers_every, [&] { return stopping_; });
+  }
+}
+
+void FleetOfHost::tell_of_providers() {
+  const auto configuration = this->configuration();
+  std::map<std::string, std::string> up;
+  bool changed = false;
+  for (const config::PluginInstance& provider : configuration->providers) {
+    const auto running = parts_.plugins->running(provider.id);
+    if (!running) continue;
+    const auto description = from_value<ProviderDescription>(json::value(running->description));
+    if (!description) continue;
+    const fleet::ProviderUp said = provider_up(provider, *description);
+    std::string text = running->version + json::write(codec::to_value(said.field_classes));
+    for (const auto limit : {said.settings.max_capacity.value_or(-1),
+                             said.settings.launches_per_call, said.settings.launch_calls_at_once})
+      text += " " + std::to_string(limit);
+    text += " " + std::to_string(said.settings.launches_per_second) + " " +
+            std::to_string(said.settings.launch_burst);
+    up[provider.id] = text;
+    if (const auto before = told_.find(provider.id);
+        before != told_.end() && before->second == text)
+      continue;
+    changed = true;
+    fleet_->post([said](fleet::Fleet& fleet, fleet::Now now) { fleet.provider_up(said, now); });
+  }
+  for (const auto& [id, text] : told_) {
+    if (up.contains(id)) continue;
+    changed = true;
+    const std::string why = find(configuration->providers, id)
+                                ? "its plugin does not run; see: muster plugin list"
+                                : "it is no longer in the host's configuration";
+    fleet_->post([id = id, why](fleet::Fleet& fleet, fleet::Now now) {
+      fleet.provider_down(ProviderId(id), why, now);
+    });
+  }
+  told_ = std::move(up);
+  const std::lock_guard lock(mutex_);
+  if (changed && worker_configurations_) worker_configurations_->providers_changed();
+}
+
+}  // namespace muster

@@ -1,0 +1,76 @@
+// The fleet and everything it lives on, as the host runs them: the store, the worker
+// configurations, the sources of demand, the providers that come and go.
+#pragma once
+
+#include <condition_variable>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "host/config/host_configuration.hpp"
+#include "host/config/worker/service.hpp"
+#include "host/demand/service.hpp"
+#include "host/fleet/service.hpp"
+#include "host/plugin_loader/plugin_catalog.hpp"
+#include "host/store/sqlite_store.hpp"
+
+namespace muster {
+
+// THREADS: every method but start() from any.
+class FleetOfHost {
+ public:
+  struct Parts {
+    std::shared_ptr<const config::HostConfiguration> configuration;
+    std::filesystem::path data_directory;
+    plugin_loader::PluginCatalog* plugins = nullptr;  // borrowed
+    std::shared_ptr<const Clock> clock;
+    Log log = {};
+    std::string url = {};  // where workers find the host
+  };
+
+  // Opens the store and goes on with the fleet that is in it. `internal`: the store is damaged;
+  // `config`: it is not ours, or of a newer muster.
+  static Result<std::unique_ptr<FleetOfHost>> start(Parts parts);
+  ~FleetOfHost();
+
+  void configuration_changed(std::shared_ptr<const config::HostConfiguration> configuration);
+
+  fleet::Service& fleet() { return *fleet_; }
+  const store::Store& store() const { return *store_; }
+  worker_configuration::Surroundings surroundings() const;
+  Result<Expansion> expand(const ProviderId& provider, const ExpandRequest& request) const;
+  // Of the worker configurations; nothing if none are configured.
+  std::optional<worker_configuration::Status> configuration_status() const;
+  void reload_worker_configurations() const;
+  std::vector<demand::SourceStatus> demand_status() const;
+
+  void stop(std::chrono::milliseconds patience);
+
+ private:
+  explicit FleetOfHost(Parts parts);
+  Result<void> open();
+  void start_worker_configurations();
+  void start_demand();
+  void name_pools();
+  void watch_providers();
+  void tell_of_providers();
+  fleet::Callee find_plugin(const std::string& instance_id) const;
+  std::shared_ptr<const config::HostConfiguration> configuration() const;
+
+  Parts parts_;
+  std::unique_ptr<store::SqliteStore> store_;
+  std::unique_ptr<fleet::Service> fleet_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;
+  std::map<std::string, std::string>
+      told_;  // providers that the fleet believes to be up: what was said
+
+  std::unique_ptr<worker_configuration::Service> worker_configurations_;
+  std::unique_ptr<demand::DemandService> demand_;
+  std::thread watcher_;
+};
+
+}  // namespace muster
