@@ -144,7 +144,6 @@ void Fleet::allocated(const Open& open, Result<Allocation> answer) {
     const Index index = found->second;
     Changing(*this, index)->called = false;
     const auto launch = launches.find(key_of(workers_[index]).str());
-    bid_data_.insert_or_assign(number, open.bid);
     if (!answer)
       launch_error(index, answer.error());
     else if (launch == launches.end())
@@ -155,7 +154,10 @@ void Fleet::allocated(const Open& open, Result<Allocation> answer) {
       launched(index, *launch->second->instance);
     else
       launch_error(index, Error::internal("the provider's answer has neither instance nor error"));
-    if (workers_[index].phase != LaunchPhase::uncertain) bid_data_.erase(number);
+    if (workers_[index].phase == LaunchPhase::uncertain && is_alive(workers_[index]))
+      bid_data_.insert_or_assign(number, open.bid);
+    else
+      bid_data_.erase(number);
   }
   wake(open.pool);
 }

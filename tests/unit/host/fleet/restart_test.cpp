@@ -142,6 +142,15 @@ TEST(Restart, from_an_older_copy_adopts_what_it_does_not_remember) {
   EXPECT_EQ(driver.pool("p/w").totals.used(), 3);
 }
 
+TEST(Restart, goes_on_with_the_pools_of_before_while_no_configuration_can_be_read) {
+  FleetDriver driver = simple_fleet();
+  driver.crash();
+  driver.provider_up();
+  driver.demand("p/w", 2);
+  driver.advance(1min);
+  EXPECT_EQ(driver.cloud().launched(), 2u);
+}
+
 TEST(Restart, goes_on_with_a_termination_that_was_asked_for) {
   FleetDriver driver = working_fleet(1);
   driver.withhold = [](const Question& question) { return asks<AskTermination>(question); };
