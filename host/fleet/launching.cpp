@@ -249,14 +249,17 @@ void Fleet::launch_failed(Index index, const Error& error) {
 }
 
 // An error that concerns a document and names no scope concerns this document, not the whole
-// provider.
+// provider. One that names a scope elsewhere would hold nothing, and be repeated without a pause.
 Error Fleet::narrowed(Error error, Index launch_config) const {
+  const LaunchConfigState& state = launch_configs_[launch_config];
   const bool of_document =
       error.error_class == ErrorClass::config || error.error_class == ErrorClass::invalid ||
       error.error_class == ErrorClass::not_found || error.error_class == ErrorClass::unsupported;
-  if (of_document && error.scope.whole_provider())
-    error.scope.launch_config_id =
-        launch_configs_[launch_config].spec->launch_config.launch_config_id.str();
+  const ProviderId& provider = providers_[state.provider].id;
+  const bool elsewhere = !bidding::covers({.provider_id = provider, .error = error}, provider,
+                                          state.spec->launch_config);
+  if (elsewhere || (of_document && error.scope.whole_provider()))
+    error.scope = {{}, {}, {}, state.spec->launch_config.launch_config_id.str()};
   return error;
 }
 
