@@ -229,6 +229,7 @@ void World::sample() {
     taken.pending += static_cast<std::int64_t>(tasks.size());
   if (fleet_)
     for (const fleet::Pool& pool : fleet_->pools()) {
+      if (pool.removed()) continue;
       taken.requested += pool.totals.requested;
       taken.running += pool.totals.running + pool.totals.draining;
       PoolReport& report = report_.pools[pool.id];

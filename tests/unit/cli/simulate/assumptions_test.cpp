@@ -1,0 +1,64 @@
+#include "cli/simulate/assumptions.hpp"
+
+#include <gmock/gmock.h>
+
+namespace muster::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string first_mistake(const std::string& toml) {
+  const auto reading = read_assumptions(toml);
+  return reading.mistakes.empty() ? "" : config::to_string(reading.mistakes.front(), "s");
+}
+
+TEST(Assumptions, mistakes_have_their_place) {
+  EXPECT_THAT(first_mistake("providers = \n"), HasSubstr("s:1:"));
+  EXPECT_THAT(first_mistake("[provider.ec2]\n"), HasSubstr("s:1:"));
+  EXPECT_THAT(first_mistake("[providers.ec2]\npricePerHuor = 1\n"), HasSubstr("s:2:"));
+  EXPECT_THAT(first_mistake("[providers.ec2]\npricePerHuor = 1\n"), HasSubstr("pricePerHour"));
+  EXPECT_THAT(first_mistake("[providers.ec2]\n\npricePerHour = \"1\"\n"), HasSubstr("s:3:"));
+  EXPECT_THAT(first_mistake("[providers.ec2]\npricePerHour = -1\n"), HasSubstr("s:2:"));
+  EXPECT_THAT(first_mistake("[providers.ec2]\nperZone = 1.5\n"), HasSubstr("s:2:"));
+  EXPECT_THAT(first_mistake("[providers.ec2]\nneverBoots = 2\n"), HasSubstr("s:2:"));
+  EXPECT_THAT(first_mistake("[providers.ec2]\nbootSeconds = [1]\n"), HasSubstr("s:2:"));
+  EXPECT_THAT(first_mistake("[providers.ec2]\nbootSeconds = [9, 1]\n"),
+              HasSubstr("the quickest boot is slower"));
+  EXPECT_THAT(first_mistake("[providers.ec2]\nfailures = [{ klass = \"quota\" }]\n"),
+              HasSubstr("klass"));
+  EXPECT_THAT(first_mistake("[providers.ec2.instanceTypes.big]\nprice = 1\n"), HasSubstr("s:2:"));
+}
+
+TEST(Assumptions, an_empty_file_assumes_nothing) {
+  EXPECT_TRUE(read_assumptions("").mistakes.empty());
+  EXPECT_TRUE(read_assumptions("# nothing\n[providers.ec2]\n").mistakes.empty());
+}
+
+TEST(Assumptions, all_that_can_be_said_is_understood) {
+  const auto reading = read_assumptions(R"(
+[providers.ec2]
+pricePerHour = 0.5
+perZone = 20
+bootSeconds = 45
+neverBoots = 0.01
+failures = [{ probability = 0.1, class = "quota" }]
+interruptions = { perHour = 0.2 }
+[providers.ec2.instanceTypes."c6i.4xlarge"]
+pricePerHour = 1
+[providers.sim.config]
+seed = 3
+)");
+  ASSERT_TRUE(reading.mistakes.empty()) << reading.mistakes.front().reason;
+  const CloudAssumptions& ec2 = reading.assumptions.providers.at("ec2");
+  EXPECT_EQ(ec2.price_per_hour, 0.5);
+  EXPECT_EQ(ec2.per_zone, 20);
+  EXPECT_EQ(ec2.boot_seconds, std::pair(45.0, 45.0));
+  EXPECT_EQ(ec2.never_boots, 0.01);
+  EXPECT_EQ(ec2.instance_types.at("c6i.4xlarge").price_per_hour, 1.0);
+  EXPECT_TRUE(ec2.trouble.contains("failures"));
+  EXPECT_TRUE(ec2.trouble.contains("interruptions"));
+  EXPECT_EQ(reading.assumptions.providers.at("sim").config.at("seed").as_int64(), 3);
+}
+
+}  // namespace
+}  // namespace muster::cli
