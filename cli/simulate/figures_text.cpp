@@ -32,7 +32,7 @@ std::string table_text(Rows rows, const Style& style, std::size_t bold_rows) {
     std::vector<Cell> cells;
     for (std::size_t i = 0; i < rows[r].size(); ++i) {
       std::string& text = rows[r][i];
-      if (i > 0) text.insert(0, widths[i] - display_width(text), ' ');
+      if (i > 0 && !text.empty()) text.insert(0, widths[i] - display_width(text), ' ');
       cells.push_back({std::move(text), r < bold_rows ? Look::bold : Look::plain});
     }
     table.add(std::move(cells));
@@ -69,6 +69,8 @@ Line counted(const char* name, std::int64_t a, std::int64_t b) {
 Line measured(const char* name, double a, double b) {
   Line line{name, decimals(a), decimals(b), ""};
   if (line.first == line.second) return line;
+  a = std::stod(line.first);  // so that the difference is that of what is shown
+  b = std::stod(line.second);
   line.difference = (b > a ? "+" : "") + decimals(b - a);
   if (a > 0) {
     char share[32];

@@ -218,6 +218,10 @@ void simulate(const SimulateOptions& options) {
   std::vector<std::string> paths{options.configuration};
   if (!options.compare.empty()) paths.push_back(options.compare);
   // All that can be wrong is told before anything takes time.
+  std::error_code code;
+  if (const fs::path folder = fs::path(options.svg).parent_path();
+      !folder.empty() && !fs::is_directory(folder, code))
+    fail(exit_usage, "There is no folder " + folder.string() + " for the plot.", options.json);
   std::vector<Subject> subjects;
   for (const std::string& path : paths)
     subjects.push_back(load_subject({path, options.strategy, options.seed, options.json}));

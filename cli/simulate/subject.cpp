@@ -131,6 +131,8 @@ class Loading {
     if (!host.worker_configurations)
       fail(exit_failed, tidy(options_.path) + " names no workerConfigurations.", options_.as_json);
     read_worker_configurations(*host.worker_configurations, host.data_directory);
+    if (assumptions_.providers.empty() && host.worker_configurations->git.empty())
+      read_assumptions_beside(fs::proximate(host.worker_configurations->folder));
     const rules::KnownFacts known = read_facts();
     for (const config::PluginInstance& instance : host.providers) {
       GivenProvider provider{ProviderId(instance.id),

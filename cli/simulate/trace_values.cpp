@@ -49,7 +49,7 @@ std::optional<double> clock_seconds(std::string_view text) {
 
 Result<TraceTime> parse_trace_time(std::string_view text) {
   const auto wrong = [&](const char* why) { return Error::invalid(rules::in_quotes(text) + why); };
-  if (text.find('T') != std::string_view::npos || text.find('t') != std::string_view::npos) {
+  if (text.size() > 10 && text[4] == '-') {
     const auto date = parse_time(text);
     if (!date) return wrong(" is no RFC 3339 time; write 2026-03-01T08:15:00Z");
     return TraceTime{true, date->time_since_epoch()};
