@@ -17,7 +17,8 @@ constexpr int history_points = 12;  // an hour
 json::object size_inputs(const SizeRequest& request) {
   return {{"pending", request.pending},
           {"capacity", codec::to_value(request.capacity)},
-          {"settings", codec::to_value(request.settings)}};
+          {"settings", codec::to_value(request.settings)},
+          {"history", short_digest(json::write(codec::to_value(request.history)))}};
 }
 
 }  // namespace
@@ -123,7 +124,8 @@ void Fleet::sized(Index index, const Result<Size>& answer) {
             size_inputs({.worker_pool_id = pool.id,
                          .pending = pool.asked_pending,
                          .capacity = pool.asked_capacity,
-                         .settings = pool.spec->settings}),
+                         .settings = pool.spec->settings,
+                         .history = pool.history}),
             std::move(outputs));
   }
   if (!answer) return end_talk(index, {VerdictKind::blocked, said}, now_.wall + try_strategy_again);
