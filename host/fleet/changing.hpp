@@ -53,6 +53,9 @@ CallId Fleet::ask(Ask question, Open open) {
 // When a strategy that failed, or an auction that came to nothing, is tried again.
 inline constexpr auto try_strategy_again = std::chrono::seconds(15);
 
+// Names a decision's inputs: 16 hexadecimal digits of SHA-256.
+std::string short_digest(const std::string& bytes);
+
 // The first few, and how many more.
 std::string joined(const std::vector<std::string>& reasons);
 

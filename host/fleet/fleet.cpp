@@ -342,9 +342,13 @@ void Fleet::happen(const char* kind, const LaunchConfigState& launch_config, std
                                  std::move(text)});
 }
 
+std::string short_digest(const std::string& bytes) {
+  return to_hex(sha256(bytes)).substr(0, 16);
+}
+
 void Fleet::journal(const Pool& pool, const char* kind, std::string reason, json::object inputs,
                     json::object outputs) {
-  const std::string digest = to_hex(sha256(json::canonical(inputs))).substr(0, 16);
+  const std::string digest = short_digest(json::canonical(inputs));
   outcome_.changes.emplace_back(store::put(
       DecisionRow{.worker_pool_id = pool.id,
                   .number = next_number(),

@@ -216,6 +216,8 @@ class Fleet {
   std::int64_t keep_draining(Index pool, std::int64_t wanted);
   void not_more(Index pool, const Size& size);
   void end_talk(Index pool, Verdict verdict, Time look_again = Time::max());
+
+  // bidding.cpp
   void bid_for_all();
   bool waits_for_fairness(Index pool) const;
   void share_scarce_providers();

@@ -144,7 +144,6 @@ void Fleet::allocated(const Open& open, Result<Allocation> answer) {
     const Index index = found->second;
     Changing(*this, index)->called = false;
     const auto launch = launches.find(key_of(workers_[index]).str());
-    bid_data_.insert_or_assign(number, open.bid);
     if (!answer)
       launch_error(index, answer.error());
     else if (launch == launches.end())
@@ -155,7 +154,10 @@ void Fleet::allocated(const Open& open, Result<Allocation> answer) {
       launched(index, *launch->second->instance);
     else
       launch_error(index, Error::internal("the provider's answer has neither instance nor error"));
-    if (workers_[index].phase != LaunchPhase::uncertain) bid_data_.erase(number);
+    if (workers_[index].phase == LaunchPhase::uncertain && is_alive(workers_[index]))
+      bid_data_.insert_or_assign(number, open.bid);
+    else
+      bid_data_.erase(number);
   }
   wake(open.pool);
 }
@@ -249,14 +251,17 @@ void Fleet::launch_failed(Index index, const Error& error) {
 }
 
 // An error that concerns a document and names no scope concerns this document, not the whole
-// provider.
+// provider. One that names a scope elsewhere would hold nothing, and be repeated without a pause.
 Error Fleet::narrowed(Error error, Index launch_config) const {
+  const LaunchConfigState& state = launch_configs_[launch_config];
   const bool of_document =
       error.error_class == ErrorClass::config || error.error_class == ErrorClass::invalid ||
       error.error_class == ErrorClass::not_found || error.error_class == ErrorClass::unsupported;
-  if (of_document && error.scope.whole_provider())
-    error.scope.launch_config_id =
-        launch_configs_[launch_config].spec->launch_config.launch_config_id.str();
+  const ProviderId& provider = providers_[state.provider].id;
+  const bool elsewhere = !bidding::covers({.provider_id = provider, .error = error}, provider,
+                                          state.spec->launch_config);
+  if (elsewhere || (of_document && error.scope.whole_provider()))
+    error.scope = {{}, {}, {}, state.spec->launch_config.launch_config_id.str()};
   return error;
 }
 

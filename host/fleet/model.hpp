@@ -102,6 +102,7 @@ struct Verdict {
 // One bidding in progress.
 struct Conversation {
   std::int64_t wanted = 0;
+  std::int64_t seed = 0;  // what the strategy draws from
   std::string size_reason;
   int bids_awaited = 0;
   std::vector<SelectRequest::Offer> offers;

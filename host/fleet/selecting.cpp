@@ -14,12 +14,13 @@ void Fleet::bids_complete(Index index) {
   pool.talk = Talk::selecting;
   const std::string& strategy =
       pool.spec->strategy.empty() ? settings_.default_strategy : pool.spec->strategy;
+  talk.seed = next_number();
   ask(AskSelection{strategy,
                    {.worker_pool_id = pool.id,
                     .capacity = talk.wanted,
                     .settings = pool.spec->settings,
                     .offers = talk.offers,
-                    .seed = static_cast<std::uint64_t>(next_number())}},
+                    .seed = static_cast<std::uint64_t>(talk.seed)}},
       {.pool = index});
 }
 
@@ -76,10 +77,12 @@ void Fleet::journal_selection(Index index, const Selection& selection, std::int6
         json::object{{"bidId", choice.bid_id.str()}, {"instances", choice.instances}});
   json::array problems;
   for (const std::string& problem : talk.problems) problems.emplace_back(problem);
-  journal(
-      pool, "select", talk.size_reason + " → " + selection.reason,
-      {{"wanted", talk.wanted}, {"offers", std::move(offers)}, {"problems", std::move(problems)}},
-      {{"choices", std::move(choices)}, {"capacityLaunched", launched}});
+  journal(pool, "select", talk.size_reason + " → " + selection.reason,
+          {{"wanted", talk.wanted},
+           {"seed", talk.seed},
+           {"offers", std::move(offers)},
+           {"problems", std::move(problems)}},
+          {{"choices", std::move(choices)}, {"capacityLaunched", launched}});
 }
 
 // The intents: rows that are durable before anybody is called. Every limit is asked again here, for

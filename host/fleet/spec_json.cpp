@@ -27,6 +27,8 @@ struct Document {
   double cycling_share = 1;
   std::vector<WindowDocument> cycling_windows;
   std::vector<ProviderId> providers;
+  std::vector<std::string> teams;
+  json::object payload_schema;
 
   static constexpr auto fields() {
     return std::tuple{required("workerPoolId", &Document::worker_pool_id),
@@ -44,7 +46,9 @@ struct Document {
                       optional("cyclingWorkers", &Document::cycling_workers),
                       required("cyclingShare", &Document::cycling_share),
                       optional("cyclingWindows", &Document::cycling_windows),
-                      required("providers", &Document::providers)};
+                      required("providers", &Document::providers),
+                      optional("teams", &Document::teams),
+                      optional("payloadSchema", &Document::payload_schema)};
   }
 };
 
@@ -67,7 +71,9 @@ json::object to_json(const PoolSpec& spec) {
                     .cycling_workers = life.cycling_budget.workers,
                     .cycling_share = life.cycling_budget.share,
                     .cycling_windows = {},
-                    .providers = spec.providers};
+                    .providers = spec.providers,
+                    .teams = spec.teams,
+                    .payload_schema = spec.payload_schema};
   for (const auto& window : life.cycling_windows)
     document.cycling_windows.push_back(
         {{window.weekdays.begin(), window.weekdays.end()}, window.from.count(), window.to.count()});
@@ -95,7 +101,9 @@ Result<PoolSpec> pool_spec_from_json(const json::object& from) {
                     .cycling_budget = {document->cycling_workers, document->cycling_share},
                     .cycling_windows = {}},
       .providers = document->providers,
-      .launch_configs = {}};
+      .launch_configs = {},
+      .teams = document->teams,
+      .payload_schema = document->payload_schema};
   for (const WindowDocument& window : document->cycling_windows)
     spec.lifecycle.cycling_windows.push_back({{window.weekdays.begin(), window.weekdays.end()},
                                               minutes(window.from),

@@ -37,12 +37,12 @@ void replace(const std::filesystem::path& file, const std::string& text) {
 json::value when(const Musterd& host, const std::string& path,
                  const std::function<bool(const json::value&)>& so) {
   json::value last;
-  for (int i = 0; i < 3'000; ++i) {
+  for (int i = 0; i < 20'000; ++i) {
     if (const auto answer = host.client().get("/api/muster/v1/" + path)) {
       last = *answer;
       if (so(last)) return last;
     }
-    std::this_thread::sleep_for(10ms);
+    std::this_thread::sleep_for(1ms);
   }
   throw std::runtime_error(path + " never said so, but " + json::write(last));
 }

@@ -1,6 +1,7 @@
 #include "tests/integration/musterd_process.hpp"
 
 #include <chrono>
+#include <csignal>
 #include <fcntl.h>
 #include <fstream>
 #include <poll.h>
@@ -77,16 +78,28 @@ int Process::exit_code() {
   return exit_code_;
 }
 
-Musterd::Musterd(const std::string& more_configuration, const Variables& variables) {
+Musterd::Musterd(const std::string& more_configuration, const Variables& variables,
+                 std::string plugin_folder)
+    : variables_(variables), plugin_folder_(std::move(plugin_folder)) {
   configure(more_configuration);
+  start();
+}
+
+void Musterd::start() {
   process_ = std::make_unique<Process>(
-      "musterd", std::vector<std::string>{"--config", configuration_file().string()}, variables);
+      "musterd", std::vector<std::string>{"--config", configuration_file().string()}, variables_);
   process_->wait_for("musterd serves http://");
+}
+
+void Musterd::kill() {
+  process_->signal(SIGKILL);
+  process_->exit_code();
+  process_.reset();
 }
 
 void Musterd::configure(const std::string& more_configuration) const {
   std::ofstream(configuration_file()) << "listen = \"127.0.0.1:0\"\ndataDirectory = \"data\"\n"
-                                      << "pluginFolders = [\"data/plugins.d\"]\n"
+                                      << "pluginFolders = [\"" << plugin_folder_ << "\"]\n"
                                       << more_configuration;
 }
 

@@ -47,7 +47,11 @@ class Process {
 // A running host with a data directory and a configuration of its own, on a free port.
 class Musterd {
  public:
-  explicit Musterd(const std::string& more_configuration = "", const Variables& variables = {});
+  explicit Musterd(const std::string& more_configuration = "", const Variables& variables = {},
+                   std::string plugin_folder = "data/plugins.d");
+
+  void kill();   // -9
+  void start();  // again, on the same folder
 
   Process& process() { return *process_; }
   const std::filesystem::path& folder() const { return folder_.path(); }
@@ -62,6 +66,8 @@ class Musterd {
 
  private:
   TemporaryFolder folder_;
+  Variables variables_;
+  std::string plugin_folder_;
   std::unique_ptr<Process> process_;
 };
 

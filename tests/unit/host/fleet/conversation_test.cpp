@@ -117,6 +117,25 @@ TEST(Conversation, a_pool_that_vanishes_while_its_bids_are_on_their_way_launches
   }
 }
 
+TEST(Conversation, a_launch_configuration_that_is_paused_while_it_is_chosen_is_not_launched_from) {
+  FleetDriver driver = simple_fleet();
+  driver.withhold = [](const Question& question) { return asks<AskSelection>(question); };
+  driver.demand("p/w", 2);
+  ASSERT_TRUE(driver.fleet().pause(WorkerPoolId("p/w"), LaunchConfigId("lc-1"), driver.wall() + 1h,
+                                   "", driver.now()));
+  driver.answer(driver.take_withheld().at(0));
+  EXPECT_EQ(driver.cloud().launched(), 0u);
+}
+
+TEST(Conversation, a_provider_that_goes_down_while_it_is_chosen_gets_no_intents) {
+  FleetDriver driver = simple_fleet();
+  driver.withhold = [](const Question& question) { return asks<AskSelection>(question); };
+  driver.demand("p/w", 2);
+  driver.provider_down();
+  driver.answer(driver.take_withheld().at(0));
+  EXPECT_EQ(driver.pool("p/w").totals, Totals{});
+}
+
 // -------------------------------------------------------------------------------------------------
 // What goes right
 

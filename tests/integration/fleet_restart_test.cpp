@@ -1,0 +1,115 @@
+// A host that is killed, or whose store is damaged, in the middle of its work.
+#include <fstream>
+#include <set>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/integration/musterd_process.hpp"
+
+namespace muster::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using namespace std::chrono_literals;
+
+constexpr int pool_size = 5;
+
+std::string host_toml(const TemporaryFolder& folder) {
+  return "workerConfigurations = \"" + (folder / "workers").string() +
+         "\"\n"
+         "[http]\naccessLog = false\n"
+         "[fleet]\nlistEvery = \"1s\"\n"
+         "[providers.sim]\nplugin = \"provider/simulated\"\n"
+         "[providers.sim.config]\nstateFile = \"" +
+         (folder / "cloud.json").string() + "\"\n";
+}
+
+void write_workers(const TemporaryFolder& folder) {
+  std::filesystem::create_directories(folder / "workers");
+  std::ofstream(folder / "workers" / "build.toml") << R"(workerTypes = ["build"]
+[[rules]]
+ruleId = "all"
+description = "All of them"
+[rules.values]
+providers = ["sim"]
+owner = "team@example.com"
+description = "Builds"
+minCapacity = )" << pool_size << R"(
+maxCapacity = )" << pool_size << R"(
+simulated.instanceTypes = ["small"]
+)";
+}
+
+// The machines of the cloud that are launched and not terminated.
+std::set<std::string> machines(const TemporaryFolder& folder) {
+  std::ifstream file(folder / "cloud.json");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::set<std::string> alive;
+  const auto state = json::parse_object(text);
+  if (!state) return alive;
+  for (const auto& [id, machine] : state->at("machines").as_object())
+    if (!machine.as_object().contains("terminated")) alive.insert(std::string(id));
+  return alive;
+}
+
+std::set<std::string> workers(const Musterd& host) {
+  std::set<std::string> ids;
+  const auto answer = host.client().get("/api/muster/v1/pools/worker-manager%2Fbuild/workers");
+  if (!answer) return ids;
+  for (const json::value& worker : answer->at("workers").as_array())
+    if (worker.at("state") != "stopped") ids.insert(std::string(worker.at("workerId").as_string()));
+  return ids;
+}
+
+template <class So>
+void wait_until(So so, const char* what) {
+  for (int i = 0; i < 6'000; ++i) {
+    if (so()) return;
+    std::this_thread::sleep_for(10ms);
+  }
+  throw std::runtime_error(std::string("never: ") + what);
+}
+
+TEST(FleetOfHost, a_host_that_is_killed_while_it_launches_loses_and_doubles_nothing) {
+  const TemporaryFolder folder;
+  write_workers(folder);
+  Musterd host(host_toml(folder), {}, MUSTER_SHIPPED_PLUGINS);
+  for (std::size_t launched = 0; launched <= pool_size; ++launched) {
+    // At another moment each time: before, while and after the launches.
+    wait_until([&] { return machines(folder).size() >= launched; }, "launches");
+    host.kill();
+    host.start();
+  }
+  wait_until([&] { return workers(host).size() == pool_size && workers(host) == machines(folder); },
+             "five workers, and those are the machines");
+  EXPECT_EQ(machines(folder).size(), static_cast<std::size_t>(pool_size));
+}
+
+TEST(FleetOfHost, a_host_with_a_damaged_store_serves_and_says_why_it_decides_nothing) {
+  const TemporaryFolder folder;
+  write_workers(folder);
+  const std::filesystem::path backup = folder / "backup.db";
+  Musterd host(host_toml(folder), {}, MUSTER_SHIPPED_PLUGINS);
+  wait_until([&] { return workers(host).size() == pool_size; }, "five workers");
+  ASSERT_TRUE(host.client().post("/api/muster/v1/backup", {{"file", backup.string()}}));
+  host.kill();
+  const std::filesystem::path store = host.data_directory() / "muster.db";
+  for (const char* ending : {"", "-wal", "-shm"}) std::filesystem::remove(store.string() + ending);
+  std::ofstream(store) << "this is no database";
+  host.start();
+  const auto pools = host.client().get("/api/muster/v1/pools");
+  ASSERT_FALSE(pools);
+  EXPECT_THAT(pools.error().message, HasSubstr("nothing is decided: "));
+  EXPECT_EQ(host.status().at("fleet").at("state"), "off");
+  host.kill();
+  std::filesystem::remove(store);
+  std::filesystem::copy_file(backup, store);
+  host.start();
+  wait_until([&] { return workers(host).size() == pool_size && workers(host) == machines(folder); },
+             "the workers of before");
+}
+
+}  // namespace
+}  // namespace muster::testing
