@@ -65,9 +65,9 @@ std::set<std::string> workers(const Musterd& host) {
 
 template <class So>
 void wait_until(So so, const char* what) {
-  for (int i = 0; i < 6'000; ++i) {
+  for (int i = 0; i < 30'000; ++i) {
     if (so()) return;
-    std::this_thread::sleep_for(10ms);
+    std::this_thread::sleep_for(1ms);
   }
   throw std::runtime_error(std::string("never: ") + what);
 }
