@@ -128,7 +128,6 @@ class Fleet {
   IdempotencyKey key_of(const Worker& worker) const;
   // The weights of the pool's active launch configurations as the next bidding would see them.
   std::vector<std::pair<Index, bidding::Weight>> weights_of(const Pool& pool, Time now) const;
-  std::size_t questions_open() const { return open_.size(); }
   // Empty if all sums are what the workers say; else the first that is not. For tests.
   std::string check_sums() const;
 
