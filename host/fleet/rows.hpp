@@ -65,10 +65,14 @@ struct PoolRow {
   WorkerPoolId worker_pool_id;
   json::object spec;  // without launch configurations; empty: no longer configured
   json::array history;
+  std::optional<Time> created = {};
+  std::optional<Time> last_modified = {};  // when its configuration changed
 
   static constexpr auto fields() {
     return std::tuple{required("workerPoolId", &PoolRow::worker_pool_id),
-                      required("spec", &PoolRow::spec), required("history", &PoolRow::history)};
+                      required("spec", &PoolRow::spec), required("history", &PoolRow::history),
+                      required("created", &PoolRow::created),
+                      required("lastModified", &PoolRow::last_modified)};
   }
 };
 
@@ -127,8 +131,14 @@ struct WorkerRow {
   std::optional<Time> idle_since = {};
   std::optional<Time> interruption = {};
   std::optional<Time> quarantined_until = {};
-  std::string reason = {};         // why it is in its state, or why it drains
-  std::string provider_data = {};  // JSON, opaque
+  std::string reason = {};           // why it is in its state, or why it drains
+  std::string provider_data = {};    // JSON, opaque
+  std::optional<Time> expires = {};  // of a worker that its owner announced; then it is forgotten
+  std::optional<Time> last_modified = {};
+  // Of the secrets with which it may renew its credentials: the one that it used last or has got
+  // first, and the one that it was told last, which may have been lost on the way.
+  std::string secret_digest = {};
+  std::string next_secret_digest = {};
 
   static constexpr auto fields() {
     return std::tuple{required("number", &WorkerRow::number),
@@ -154,7 +164,11 @@ struct WorkerRow {
                       required("interruption", &WorkerRow::interruption),
                       required("quarantinedUntil", &WorkerRow::quarantined_until),
                       required("reason", &WorkerRow::reason),
-                      required("providerData", &WorkerRow::provider_data)};
+                      required("providerData", &WorkerRow::provider_data),
+                      required("expires", &WorkerRow::expires),
+                      required("lastModified", &WorkerRow::last_modified),
+                      required("secretDigest", &WorkerRow::secret_digest),
+                      required("nextSecretDigest", &WorkerRow::next_secret_digest)};
   }
 };
 

@@ -113,7 +113,61 @@ CREATE TABLE pool_errors (
 CREATE INDEX pool_errors_at ON pool_errors (at);
 )sql";
 
-constexpr std::array all{Migration{first_tables}};
+// Events are erased by time, like the journal.
+constexpr std::string_view api_tables = R"sql(
+CREATE TABLE events (
+  number INTEGER PRIMARY KEY,
+  at INTEGER,
+  kind TEXT,
+  workerPoolId TEXT,
+  launchConfigId TEXT,
+  providerId TEXT,
+  workerGroup TEXT,
+  workerId TEXT,
+  text TEXT,
+  details TEXT
+) STRICT;
+CREATE INDEX events_at ON events (at);
+
+CREATE TABLE event_deliveries (
+  consumer TEXT NOT NULL PRIMARY KEY,
+  delivered INTEGER,
+  at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE event_dead_letters (
+  consumer TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  at INTEGER,
+  attempts INTEGER,
+  problem TEXT,
+  event TEXT,
+  PRIMARY KEY (consumer, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE clients (
+  clientId TEXT NOT NULL PRIMARY KEY,
+  kind TEXT,
+  description TEXT,
+  scopes TEXT,
+  secret TEXT,
+  replacedSecret TEXT,
+  replacedUntil INTEGER,
+  created INTEGER,
+  lastModified INTEGER,
+  expires INTEGER,
+  disabled INTEGER
+) STRICT, WITHOUT ROWID;
+
+ALTER TABLE workers ADD COLUMN expires INTEGER;
+ALTER TABLE workers ADD COLUMN lastModified INTEGER;
+ALTER TABLE workers ADD COLUMN secretDigest TEXT;
+ALTER TABLE workers ADD COLUMN nextSecretDigest TEXT;
+ALTER TABLE pools ADD COLUMN created INTEGER;
+ALTER TABLE pools ADD COLUMN lastModified INTEGER;
+)sql";
+
+constexpr std::array all{Migration{first_tables}, Migration{api_tables}};
 
 }  // namespace
 

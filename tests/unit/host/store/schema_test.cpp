@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include "host/auth/client_row.hpp"
+#include "host/events/event.hpp"
 #include "host/fleet/rows.hpp"
 #include "host/store/row.hpp"
 #include "tests/unit/host/store/test_tables.hpp"
@@ -44,7 +46,8 @@ class SchemaTest : public ::testing::Test {};
 
 using FleetRows =
     ::testing::Types<fleet::HostRow, fleet::ApiPoolRow, fleet::PoolRow, fleet::LaunchConfigRow,
-                     fleet::WorkerRow, fleet::HoldRow, fleet::DecisionRow, fleet::PoolErrorRow>;
+                     fleet::WorkerRow, fleet::HoldRow, fleet::DecisionRow, fleet::PoolErrorRow,
+                     events::Event, events::DeliveryRow, events::DeadLetterRow, auth::ClientRow>;
 TYPED_TEST_SUITE(SchemaTest, FleetRows);
 
 TYPED_TEST(SchemaTest, a_row_has_the_columns_that_its_table_has) {
