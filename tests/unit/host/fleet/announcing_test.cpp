@@ -14,7 +14,7 @@ AnnouncedWorker machine(const FleetDriver& driver, const std::string& id = "m-1"
   return {.name = {WorkerPoolId("p/w"), WorkerGroup("rack"), WorkerId(id)},
           .provider_id = ProviderId("cloud"),
           .capacity = 2,
-          .expires = driver.wall() + 720h,
+          .expires = driver.wall() + 30h,
           .provider_data = {{"staticSecret", "s"}}};
 }
 
@@ -66,7 +66,7 @@ TEST(Announcing, the_same_again_changes_nothing) {
 TEST(Announcing, a_worker_lives_on_without_being_listed_or_heard_of) {
   FleetDriver driver = simple_fleet();
   ASSERT_FALSE(announce(driver, machine(driver)));
-  driver.advance(200h);
+  driver.advance(25h);
   ASSERT_EQ(driver.workers(WorkerState::running).size(), 1u);
   EXPECT_EQ(driver.pool("p/w").totals.running, 2);
 }
@@ -82,7 +82,7 @@ TEST(Announcing, nobody_ends_a_worker_for_want_of_work) {
 TEST(Announcing, a_worker_ends_when_it_was_announced_to) {
   FleetDriver driver = simple_fleet();
   ASSERT_FALSE(announce(driver, machine(driver)));
-  driver.advance(721h);
+  driver.advance(31h);
   EXPECT_TRUE(driver.workers(WorkerState::running).empty());
 }
 
@@ -124,7 +124,7 @@ TEST(Announcing, a_worker_and_its_secret_survive_a_restart) {
   driver.settle();
   driver.crash();
   driver.start_again();
-  driver.advance(100h);
+  driver.advance(25h);
   ASSERT_EQ(driver.workers(WorkerState::running).size(), 1u);
   EXPECT_TRUE(
       driver.fleet().reregister_worker(worker.name, driver.secret, sha256("next"), driver.now()));
