@@ -79,7 +79,7 @@ struct HttpSettings {
   std::uint32_t request_burst_per_peer = 10'000;
   bool limit_loopback = false;  // whether the limits of peers hold for this machine, too
   bool metrics_need_token = false;
-  std::optional<TlsSettings> tls;  // empty: plain HTTP
+  std::optional<TlsSettings> tls = {};  // empty: plain HTTP
   friend bool operator==(const HttpSettings&, const HttpSettings&) = default;
 };
 
