@@ -6,6 +6,7 @@
 #include <mutex>
 #include <strings.h>
 #include <unordered_map>
+#include <utility>
 
 #include "host/auth/described.hpp"
 #include "host/auth/grant_cache.hpp"
@@ -328,13 +329,18 @@ void Authority::configure(std::vector<Client> clients, Roles roles, AuthoritySet
   const std::lock_guard one(impl_->changing);
   Snapshot next = *impl_->snapshot();
   next.settings = std::move(settings);
-  next.roles = std::make_shared<const Roles>(std::move(roles));
-  next.configured.clear();
+  const bool same_roles = roles == *next.roles;
+  if (!same_roles) next.roles = std::make_shared<const Roles>(std::move(roles));
+  auto before = std::exchange(next.configured, {});
   for (Client& client : clients) {
     const std::string id = client.client_id;
-    next.configured[id] = known(std::move(client), next.roles);
+    const auto found = before.find(id);
+    // One that did not change stays what it is, with all that is cached of it.
+    const bool same = same_roles && found != before.end() && found->second->client == client;
+    next.configured[id] = same ? found->second : known(std::move(client), next.roles);
   }
-  for (auto& [id, entry] : next.put) entry = known(entry->client, next.roles);
+  if (!same_roles)
+    for (auto& [id, entry] : next.put) entry = known(entry->client, next.roles);
   impl_->publish(std::move(next));
 }
 
