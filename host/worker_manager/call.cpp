@@ -90,9 +90,12 @@ Failure to_failure(const Error& error) {
     case ErrorClass::invalid:
     case ErrorClass::auth:
     case ErrorClass::config:
-    case ErrorClass::unsupported: return input_error(error.message);
-    case ErrorClass::not_found: return not_found(error.message);
-    default: return {"ServiceUnavailable", error.message};
+    case ErrorClass::unsupported:
+      return input_error(error.message);
+    case ErrorClass::not_found:
+      return not_found(error.message);
+    default:
+      return {"ServiceUnavailable", error.message};
   }
 }
 
@@ -126,8 +129,8 @@ bool Call::parse_body() {
     return true;
   }
   unreadable_ = true;
-  fail({"MalformedPayload", "Failed to parse JSON: " + (parsed ? "Must be an object or array"
-                                                              : parsed.error().message)});
+  fail({"MalformedPayload", "Failed to parse JSON: " +
+                                (parsed ? "Must be an object or array" : parsed.error().message)});
   return false;
 }
 
@@ -287,8 +290,7 @@ void Call::fail(const Failure& failure, std::vector<http::Header> headers) const
   headers.push_back({"Content-Type", "application/json; charset=utf-8"});
   if (failure.retry_after)
     headers.push_back({"Retry-After", std::to_string(failure.retry_after->count())});
-  http::Response response{
-      .status = status, .headers = std::move(headers), .body = text.take()};
+  http::Response response{.status = status, .headers = std::move(headers), .body = text.take()};
   if (caller_) response.client_id = caller_->client_id;
   reply_(std::move(response));
 }

@@ -138,7 +138,8 @@ void write_pool(PrettyText& text, const Fleet& fleet, const Pool& pool) {
     text.value(*config);
   else
     text.object(config_document(fleet, pool));
-  text.key("owner").string(pool.spec ? std::string_view(pool.spec->owner) : "nobody@invalid.invalid");
+  text.key("owner").string(pool.spec ? std::string_view(pool.spec->owner)
+                                     : "nobody@invalid.invalid");
   text.key("emailOnError").boolean(pool.spec && pool.spec->email_on_error);
   write_counts(text, count_workers(fleet, pool));
   text.end_object();

@@ -71,8 +71,9 @@ const std::vector<Endpoint>& table() {
        .output = "worker-pool-full",
        .category = "Worker Pools",
        .title = "Make a worker pool",
-       .description = "Makes a worker pool. The same request again changes nothing; another one for "
-                      "a pool that is there is refused."},
+       .description =
+           "Makes a worker pool. The same request again changes nothing; another one for "
+           "a pool that is there is refused."},
       {.name = "updateWorkerPool",
        .method = "POST",
        .route = "/worker-pool/<*workerPoolId>",
@@ -91,8 +92,9 @@ const std::vector<Endpoint>& table() {
        .output = "worker-pool-full",
        .category = "Worker Pools",
        .title = "Delete a worker pool",
-       .description = "Gives the pool to the provider `null-provider`, which launches nothing. It is "
-                      "forgotten when its workers are gone."},
+       .description =
+           "Gives the pool to the provider `null-provider`, which launches nothing. It is "
+           "forgotten when its workers are gone."},
       {.name = "getLaunchConfig",
        .method = "GET",
        .route = "/worker-pool/<*workerPoolId>/launch-configs/<launchConfigId>",
@@ -206,8 +208,9 @@ const std::vector<Endpoint>& table() {
        .output = "worker-full",
        .category = "Workers",
        .title = "Announce a worker",
-       .description = "For providers that launch nothing by themselves: says that a machine is there "
-                      "and how it will prove who it is. The same request again changes nothing.",
+       .description =
+           "For providers that launch nothing by themselves: says that a machine is there "
+           "and how it will prove who it is. The same request again changes nothing.",
        .payload = Payload::secret_masked,
        .colon_alias = true},
       {.name = "updateWorker",
@@ -236,7 +239,8 @@ const std::vector<Endpoint>& table() {
        .category = "Workers",
        .stable = false,
        .title = "Ask whether a worker should end",
-       .description = "For a worker that has nothing to do. Answered from the state of this moment."},
+       .description =
+           "For a worker that has nothing to do. Answered from the state of this moment."},
       {.name = "listWorkersForWorkerPool",
        .method = "GET",
        .route = "/workers/<*workerPoolId>",
@@ -264,8 +268,9 @@ const std::vector<Endpoint>& table() {
        .category = "Worker Interface",
        .stable = false,
        .title = "Renew a worker's credentials",
-       .description = "New credentials, a new secret and the newest configuration for a worker. One "
-                      "that is outdated is told so, with the status 410.",
+       .description =
+           "New credentials, a new secret and the newest configuration for a worker. One "
+           "that is outdated is told so, with the status 410.",
        .payload = Payload::omitted},
       {.name = "listWorkers",
        .method = "GET",
@@ -285,7 +290,8 @@ const std::vector<Endpoint>& table() {
        .method = "GET",
        .route = "/provisioners/<provisionerId>/worker-types/<workerType>/workers/"
                 "<workerGroup>/<workerId>",
-       .scopes = {"worker-manager:get-worker:<provisionerId>/<workerType>/<workerGroup>/<workerId>"},
+       .scopes =
+           {"worker-manager:get-worker:<provisionerId>/<workerType>/<workerGroup>/<workerId>"},
        .output = "worker-response",
        .category = "Worker Metadata",
        .stable = false,

@@ -54,8 +54,7 @@ void Meters::count(const std::string& provider_id, RegistrationOutcome outcome) 
 std::int64_t Meters::counted(const std::string& provider_id, RegistrationOutcome outcome) const {
   const std::lock_guard lock(mutex_);
   const auto found = providers_.find(provider_id);
-  return found == providers_.end() ? 0
-                                   : found->second.outcomes[static_cast<std::size_t>(outcome)];
+  return found == providers_.end() ? 0 : found->second.outcomes[static_cast<std::size_t>(outcome)];
 }
 
 void Meters::observe(Histogram& histogram, double seconds) {
@@ -104,8 +103,7 @@ std::string Meters::text() const {
   for (const auto& [id, provider] : providers_)
     write(text, table()[provision], id, provider.provision);
   write_head(text, table()[startup]);
-  for (const auto& [id, provider] : providers_)
-    write(text, table()[startup], id, provider.startup);
+  for (const auto& [id, provider] : providers_) write(text, table()[startup], id, provider.startup);
   return text;
 }
 

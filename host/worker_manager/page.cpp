@@ -56,7 +56,7 @@ std::string make_token(char kind, std::string_view key) {
 }
 
 boost::system::result<std::optional<std::string>, Failure> key_of_token(const Call& call,
-                                                                       char kind) {
+                                                                        char kind) {
   const auto token = call.query("continuationToken");
   if (!token) return std::optional<std::string>();
   if (token->size() > longest_token || !token->starts_with(mark)) return bad_token();
@@ -66,7 +66,7 @@ boost::system::result<std::optional<std::string>, Failure> key_of_token(const Ca
 }
 
 boost::system::result<std::optional<std::int64_t>, Failure> number_of_token(const Call& call,
-                                                                           char kind) {
+                                                                            char kind) {
   const auto key = key_of_token(call, kind);
   if (!key) return key.error();
   if (!*key) return std::optional<std::int64_t>();

@@ -20,9 +20,10 @@ std::size_t limit_of(const Call& call, std::size_t most = largest_page);
 std::string make_token(char kind, std::string_view key);
 
 // What the query's token names; nothing inside if there is none.
-boost::system::result<std::optional<std::string>, Failure> key_of_token(const Call& call, char kind);
+boost::system::result<std::optional<std::string>, Failure> key_of_token(const Call& call,
+                                                                        char kind);
 // The same for keys that are numbers.
 boost::system::result<std::optional<std::int64_t>, Failure> number_of_token(const Call& call,
-                                                                           char kind);
+                                                                            char kind);
 
 }  // namespace muster::worker_manager

@@ -47,7 +47,7 @@ struct Parts {
   Log log = {};
   std::string root_url;  // how clients reach the host, without a slash at its end
   std::string version;
-  std::function<std::vector<ProviderInfo>()> providers;  // at once; THREADS: any
+  std::function<std::vector<ProviderInfo>()> providers;              // at once; THREADS: any
   std::function<worker_configuration::Surroundings()> surroundings;  // may wait for providers
   worker_configuration::Expand expand;
   Identify identify;

@@ -23,13 +23,26 @@ void append_escaped(std::string& text, std::string_view value) {
     text += '\\';
     switch (c) {
       case '"':
-      case '\\': text += static_cast<char>(c); break;
-      case '\b': text += 'b'; break;
-      case '\f': text += 'f'; break;
-      case '\n': text += 'n'; break;
-      case '\r': text += 'r'; break;
-      case '\t': text += 't'; break;
-      default: text += {'u', '0', '0', hex[c >> 4], hex[c & 15]};
+      case '\\':
+        text += static_cast<char>(c);
+        break;
+      case '\b':
+        text += 'b';
+        break;
+      case '\f':
+        text += 'f';
+        break;
+      case '\n':
+        text += 'n';
+        break;
+      case '\r':
+        text += 'r';
+        break;
+      case '\t':
+        text += 't';
+        break;
+      default:
+        text += {'u', '0', '0', hex[c >> 4], hex[c & 15]};
     }
   }
   text.append(value, plain, value.size() - plain);

@@ -80,10 +80,8 @@ constexpr std::array exchanges{
 json::array routing_key(const Exchange& exchange) {
   json::array words;
   const auto word = [&](std::string_view name, std::string_view summary, bool required) -> auto& {
-    words.push_back(json::object{{"name", name},
-                                 {"summary", summary},
-                                 {"multipleWords", false},
-                                 {"required", required}});
+    words.push_back(json::object{
+        {"name", name}, {"summary", summary}, {"multipleWords", false}, {"required", required}});
     return words.back().as_object();
   };
   word("routingKeyKind", "The form of this routing key", true)["constant"] = "primary";
@@ -111,8 +109,9 @@ json::object exchanges_reference(const Schemas& schemas) {
           {"apiVersion", "v1"},
           {"serviceName", "worker-manager"},
           {"title", "What happens to worker pools and workers"},
-          {"description", "Messages about worker pools, launch configurations and workers, where a "
-                          "message broker is configured."},
+          {"description",
+           "Messages about worker pools, launch configurations and workers, where a "
+           "message broker is configured."},
           {"exchangePrefix", "exchange/taskcluster-worker-manager/v1/"},
           {"entries", std::move(entries)}};
 }
@@ -133,12 +132,10 @@ json::object metrics_reference(const Schemas& schemas) {
   for (const MeterDescription& meter : meter_descriptions()) {
     json::object labels;
     for (const auto& [name, meaning] : meter.labels) labels[name] = meaning;
-    json::object metric{{"name", meter.name},
-                        {"type", meter.buckets.empty() ? "counter" : "histogram"},
-                        {"title", meter.description},
-                        {"description", meter.description},
-                        {"labels", std::move(labels)},
-                        {"registers", json::array{"default"}}};
+    json::object metric{
+        {"name", meter.name},          {"type", meter.buckets.empty() ? "counter" : "histogram"},
+        {"title", meter.description},  {"description", meter.description},
+        {"labels", std::move(labels)}, {"registers", json::array{"default"}}};
     if (!meter.buckets.empty())
       metric["buckets"] = json::array(meter.buckets.begin(), meter.buckets.end());
     metrics.push_back(std::move(metric));
@@ -157,8 +154,9 @@ json::object api_reference(const Schemas& schemas) {
           {"apiVersion", "v1"},
           {"serviceName", "worker-manager"},
           {"title", "Worker pools and workers"},
-          {"description", "Keeps fleets of workers at the right size. Whatever cannot be answered at "
-                          "the moment is answered with a status of 503 and may be tried again."},
+          {"description",
+           "Keeps fleets of workers at the right size. Whatever cannot be answered at "
+           "the moment is answered with a status of 503 and may be tried again."},
           {"entries", std::move(entries)}};
 }
 
