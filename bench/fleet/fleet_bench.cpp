@@ -24,6 +24,8 @@
 namespace muster::fleet {
 namespace {
 
+const Sha256 secret = sha256("a secret of all workers");
+
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using Steady = std::chrono::steady_clock;
@@ -164,7 +166,7 @@ World make_world(int pools, int launch_configs, std::int64_t workers_each,
   for (const Worker& worker : world.fleet->workers()) {
     const WorkerName name{world.fleet->pools()[worker.pool].id, WorkerGroup("us-1"),
                           WorkerId(worker.worker_id)};
-    if (!world.fleet->register_worker(name, provider_id, world.now)) std::abort();
+    if (!world.fleet->register_worker(name, provider_id, secret, world.now)) std::abort();
   }
   world.fleet->demand_changed({}, world.now);
   world.settle();
@@ -327,7 +329,7 @@ void durable_changes(const fs::path& folder) {
       continue;
     }
     service.post([&, name = &names[sent % names.size()]](
-                     Fleet& to, Now at) { (void)to.reregister_worker(*name, at); },
+                     Fleet& to, Now at) { (void)to.reregister_worker(*name, secret, secret, at); },
                  [&] { ++done; });
     ++sent;
   }

@@ -1,5 +1,6 @@
 #include "host/base/secret.hpp"
 
+#include <charconv>
 #include <stdexcept>
 #include <sys/random.h>
 
@@ -23,6 +24,17 @@ std::string to_hex(const Sha256& digest) {
     text += digits[byte & 15];
   }
   return text;
+}
+
+std::optional<Sha256> sha256_from_hex(std::string_view hex) {
+  Sha256 digest{};
+  if (hex.size() != 2 * digest.size()) return std::nullopt;
+  for (std::size_t i = 0; i < digest.size(); ++i) {
+    const char* from = hex.data() + 2 * i;
+    const auto [end, wrong] = std::from_chars(from, from + 2, digest[i], 16);
+    if (wrong != std::errc() || end != from + 2) return std::nullopt;
+  }
+  return digest;
 }
 
 Secret random_token() {

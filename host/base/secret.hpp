@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,8 @@ using Sha256 = std::array<unsigned char, 32>;
 
 Sha256 sha256(std::string_view bytes);
 std::string to_hex(const Sha256& digest);
+// Nothing if the text is anything but 64 hexadecimal digits.
+std::optional<Sha256> sha256_from_hex(std::string_view hex);
 
 // 256 bits from the kernel, as 43 characters that need no quoting anywhere.
 Secret random_token();

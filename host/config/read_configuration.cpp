@@ -125,12 +125,8 @@ class Reader {
     for (const auto& [name, token] : table(from, "tokens")) {
       const auto* written = token.get_object().if_contains("sha256");
       if (!written) continue;
-      const std::string_view hex = written->get_string();
-      Sha256 digest{};
-      for (std::size_t i = 0; i < digest.size(); ++i)
-        digest[i] =
-            static_cast<unsigned char>(std::stoul(std::string(hex.substr(2 * i, 2)), nullptr, 16));
-      host.auth.tokens[std::string(name)] = digest;
+      if (const auto digest = sha256_from_hex(written->get_string()))
+        host.auth.tokens[std::string(name)] = *digest;
     }
   }
 

@@ -6,27 +6,32 @@
 
 namespace muster::events {
 
-// Kinds, by what they are about:
-//   worker-pool-created, -updated, -removed
-//   worker-requested (intended), -launched (its instance is known), -running, -stopping, -stopped,
-//   -removed worker-error launch-configuration-created, -updated, -archived, -paused, -resumed
-//   hold-began, hold-ended, provider-up, provider-down
-//   plugin-activated, plugin-refused, plugin-stopped
-//   configuration-accepted, configuration-refused
-//   client-created, client-changed, client-removed
+// Kinds are words with dashes, by what they are about:
+//
+// Pools: worker-pool-created, -updated, -removed.
+//
+// Workers: worker-requested (intended, without a name yet), worker-launched (its instance is
+// known), worker-running, worker-stopping, worker-stopped, worker-error.
+//
+// Launch configurations: launch-configuration-created, -updated, -archived, -paused, -resumed.
+//
+// Providers: hold-began, hold-ended, provider-up, provider-down, instance-unknown.
+//
+// The host: plugin-activated, -refused, -stopped; configuration-accepted, -refused; client-created,
+// -changed, -removed.
 struct Event {
   static constexpr std::string_view table = "events";
   static constexpr std::size_t key_columns = 1;
   std::int64_t number = 0;  // 1, 2, 3, ...
   Time at{};
-  std::string kind;
+  std::string kind = {};
   // What it is about; empty where there is no such thing.
-  WorkerPoolId worker_pool_id;
-  LaunchConfigId launch_config_id;
-  ProviderId provider_id;
-  WorkerGroup worker_group;
-  WorkerId worker_id;
-  std::string text;           // one line for people
+  WorkerPoolId worker_pool_id = {};
+  LaunchConfigId launch_config_id = {};
+  ProviderId provider_id = {};
+  WorkerGroup worker_group = {};
+  WorkerId worker_id = {};
+  std::string text = {};      // one line for people
   json::object details = {};  // what programs need besides: capacity, reason, errorId, title, ...
 
   static constexpr auto fields() {

@@ -25,6 +25,7 @@ class Fleet::Changing {
   ~Changing() {
     Worker& worker = fleet_.workers_[index_];
     fleet_.count(worker, +1);
+    worker.last_modified = fleet_.now_.wall;
     fleet_.set_timer(index_);
     if (worker.dirty) return;
     worker.dirty = true;

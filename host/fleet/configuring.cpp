@@ -28,6 +28,8 @@ bool same_content(const LaunchConfigSpec& a, const LaunchConfigSpec& b) {
 
 PoolRow Fleet::row_of(const Pool& pool) const {
   PoolRow row{.worker_pool_id = pool.id, .spec = {}, .history = {}};
+  if (pool.created != Time{}) row.created = pool.created;
+  if (pool.last_modified != Time{}) row.last_modified = pool.last_modified;
   if (pool.spec) row.spec = to_json(*pool.spec);
   for (const HistoryPoint& point : pool.history) row.history.push_back(codec::to_value(point));
   return row;
@@ -78,10 +80,21 @@ void Fleet::take_pool(Index index, const std::shared_ptr<const PoolSpec>& spec) 
       ++archived;
     }
   Pool& pool = pools_[index];
-  const bool settings_changed = !pool.spec || to_json(*pool.spec) != to_json(*spec);
+  const bool is_new = !pool.spec;
+  const bool settings_changed = is_new || to_json(*pool.spec) != to_json(*spec);
+  const std::string before =
+      is_new || pool.spec->providers.empty() ? "" : pool.spec->providers.front().str();
   pool.spec = spec;
   if (created + archived > 0 || settings_changed) {
     dirty_pools_.push_back(index);
+    if (is_new) pool.created = now_.wall;
+    pool.last_modified = now_.wall;
+    json::object details;
+    if (!before.empty() && (spec->providers.empty() || spec->providers.front().str() != before))
+      details["previousProviderId"] = before;
+    happen(is_new ? "worker-pool-created" : "worker-pool-updated", pool,
+           "configured by " + (spec->origin.empty() ? "the API" : spec->origin),
+           std::move(details));
     journal(pool, "configuration",
             std::to_string(spec->launch_configs.size()) + " launch configurations: " +
                 std::to_string(created) + " new, " + std::to_string(archived) + " archived",
@@ -104,7 +117,10 @@ int Fleet::take_launch_config(Index pool, const std::shared_ptr<const LaunchConf
     }
     launch_config.spec = spec;
     touch(known);
-    if (!was_archived) return 0;
+    if (!was_archived) {
+      happen("launch-configuration-updated", launch_config, "changed in what may change");
+      return 0;
+    }
     const bool paused = launch_config.paused_until > now_.wall;  // an operator's word outlasts it
     launch_config.status = paused ? LaunchConfigStatus::paused : LaunchConfigStatus::active;
     if (!paused) launch_config.paused_until = Time{};
@@ -149,6 +165,8 @@ void Fleet::drop_pool(Index index) {
   pool.spec.reset();
   pool.want = pool.surplus = 0;
   dirty_pools_.push_back(index);
+  pool.last_modified = now_.wall;
+  happen("worker-pool-removed", pool, "no longer configured; its workers drain");
   journal(pool, "configuration",
           "the pool is no longer configured; its " + std::to_string(pool.workers.size()) +
               " workers drain",
@@ -173,8 +191,15 @@ void Fleet::expire_pools() {
       free_launch_configs_.push_back(index);
       return true;
     });
-    if (pool.spec || !pool.launch_configs.empty() || pool.talk != Talk::quiet || pool.queued)
-      continue;
+    if (!pool.launch_configs.empty() || pool.talk != Talk::quiet || pool.queued) continue;
+    if (pool.spec && pool.spec->origin.empty() && pool.spec->providers.empty() &&
+        api_pools_.erase(pool.id) > 0) {  // its owner has given it to no provider: all is over
+      api_rows_.erase(pool.id);
+      outcome_.changes.emplace_back(store::erase<ApiPoolRow>({pool.id.str()}));
+      happen("worker-pool-removed", pool, "no provider serves it and its workers are gone");
+      pool.spec.reset();
+    }
+    if (pool.spec) continue;
     outcome_.changes.emplace_back(store::erase<PoolRow>({pool.id.str()}));
     pool_index_.erase(pool.id);
     pool = Pool{};  // the slot stays empty: timers and calls may still name it
@@ -206,6 +231,11 @@ Result<void> Fleet::remove_api_pool(const WorkerPoolId& pool, Now now) {
   return {};
 }
 
+const ApiPoolRow* Fleet::find_api_pool(const WorkerPoolId& id) const {
+  const auto found = api_rows_.find(id);
+  return found == api_rows_.end() ? nullptr : &found->second;
+}
+
 std::optional<Error> Fleet::refuse_file_pool(const WorkerPoolId& id) const {
   const Pool* pool = find_pool(id);
   if (!pool || !pool->spec || pool->spec->origin.empty()) return std::nullopt;
@@ -230,6 +260,7 @@ void Fleet::provider_up(const ProviderUp& up, Now now) {
       .burst = up.settings.launch_burst,
       .calls_at_once = up.settings.launch_calls_at_once};
   if (!was_up || throttle != provider.throttle.settings()) provider.throttle.change(throttle);
+  if (!was_up) happen("provider-up", provider, "provider " + provider.id.str() + " answers");
   if (!was_up) provider.list_at = provider.notices_at = now.wall;  // what became of what is ours?
   provider.field_classes = up.field_classes;
   provider.classes_known = true;
@@ -243,6 +274,7 @@ void Fleet::provider_up(const ProviderUp& up, Now now) {
 void Fleet::provider_down(const ProviderId& id, const std::string& why, Now now) {
   begin(now);
   const Index index = index_of_provider(id);
+  if (providers_[index].up) happen("provider-down", providers_[index], why, {{"reason", why}});
   providers_[index].up = false;
   if (providers_[index].trouble_since == Time{}) providers_[index].trouble_since = now.wall;
   providers_[index].trouble = why;

@@ -211,6 +211,22 @@ void Fleet::forget_instance(Index index) {
 // -------------------------------------------------------------------------------------------------
 // Workers come and go
 
+// Among those of its pool that are stopped, or among the others.
+void Fleet::put_in_pool(Worker& worker, Index index) {
+  Pool& pool = pools_[worker.pool];
+  std::vector<Index>& list = is_alive(worker) ? pool.workers : pool.stopped;
+  worker.place_in_pool = static_cast<Index>(list.size());
+  list.push_back(index);
+}
+
+void Fleet::take_from_pool(std::vector<Index>& list, Worker& worker) {
+  const Index last = list.back();
+  list[worker.place_in_pool] = last;
+  workers_[last].place_in_pool = worker.place_in_pool;
+  list.pop_back();
+  worker.place_in_pool = nowhere;
+}
+
 Index Fleet::add_worker(Worker worker) {
   Index index = static_cast<Index>(workers_.size());
   if (free_workers_.empty()) {
@@ -219,11 +235,7 @@ Index Fleet::add_worker(Worker worker) {
     index = free_workers_.back();
     free_workers_.pop_back();
   }
-  Pool& pool = pools_[worker.pool];
-  if (is_alive(worker)) {
-    worker.place_in_pool = static_cast<Index>(pool.workers.size());
-    pool.workers.push_back(index);
-  }
+  put_in_pool(worker, index);
   by_number_.emplace(worker.number, index);
   ++launch_configs_[worker.launch_config].rows;
   workers_[index] = std::move(worker);
@@ -235,6 +247,8 @@ Index Fleet::add_worker(Worker worker) {
 void Fleet::erase_worker(Index index) {
   Worker& worker = workers_[index];
   forget_instance(index);
+  Pool& pool = pools_[worker.pool];
+  take_from_pool(is_alive(worker) ? pool.workers : pool.stopped, worker);
   by_number_.erase(worker.number);
   --launch_configs_[worker.launch_config].rows;
   outcome_.changes.emplace_back(store::erase<WorkerRow>({worker.number}));
@@ -255,6 +269,10 @@ namespace {
 
 std::optional<Time> known_time(Time time) {
   return time == Time{} ? std::nullopt : std::optional(time);
+}
+
+std::string digest_text(const Sha256& digest) {
+  return digest == Sha256{} ? "" : to_hex(digest);
 }
 
 }  // namespace
@@ -284,7 +302,11 @@ WorkerRow Fleet::row_of(const Worker& worker) const {
           .interruption = known_time(worker.interruption),
           .quarantined_until = known_time(worker.quarantined_until),
           .reason = worker.reason,
-          .provider_data = worker.provider_data};
+          .provider_data = worker.provider_data,
+          .expires = known_time(worker.expires),
+          .last_modified = known_time(worker.last_modified),
+          .secret_digest = digest_text(worker.secret),
+          .next_secret_digest = digest_text(worker.next_secret)};
 }
 
 LaunchConfigRow Fleet::row_of(const LaunchConfigState& launch_config) const {
@@ -329,19 +351,6 @@ void Fleet::touch(Index index) {
   dirty_launch_configs_.push_back(index);
 }
 
-void Fleet::happen(const char* kind, const Worker& worker, std::string text) {
-  outcome_.happenings.push_back(
-      {kind, pools_[worker.pool].id,
-       launch_configs_[worker.launch_config].spec->launch_config.launch_config_id, worker.number,
-       std::move(text)});
-}
-
-void Fleet::happen(const char* kind, const LaunchConfigState& launch_config, std::string text) {
-  outcome_.happenings.push_back({kind, pools_[launch_config.pool].id,
-                                 launch_config.spec->launch_config.launch_config_id, 0,
-                                 std::move(text)});
-}
-
 std::string short_digest(const std::string& bytes) {
   return to_hex(sha256(bytes)).substr(0, 16);
 }
@@ -357,21 +366,6 @@ void Fleet::journal(const Pool& pool, const char* kind, std::string reason, json
                   .digest = digest,
                   .reason = std::move(reason),
                   .document = {{"inputs", std::move(inputs)}, {"outputs", std::move(outputs)}}}));
-}
-
-void Fleet::pool_error(const Worker& worker, const char* kind, std::string title,
-                       std::string description, json::object extra) {
-  happen("worker-error", worker, title + ": " + description);
-  outcome_.changes.emplace_back(store::put(
-      PoolErrorRow{.worker_pool_id = pools_[worker.pool].id,
-                   .number = next_number(),
-                   .at = now_.wall,
-                   .kind = kind,
-                   .title = std::move(title),
-                   .description = std::move(description),
-                   .launch_config_id =
-                       launch_configs_[worker.launch_config].spec->launch_config.launch_config_id,
-                   .extra = std::move(extra)}));
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -420,6 +414,10 @@ void Fleet::prune() {
   const std::int64_t bound = (now_.wall - settings_.journal_kept).time_since_epoch().count();
   outcome_.changes.emplace_back(store::EraseBelow{&store::table_of<DecisionRow>, "at", bound});
   outcome_.changes.emplace_back(store::EraseBelow{&store::table_of<PoolErrorRow>, "at", bound});
+  outcome_.changes.emplace_back(
+      store::EraseBelow{&store::table_of<events::Event>, "at",
+                        (now_.wall - settings_.events_kept).time_since_epoch().count()});
+  outcome_.changes.emplace_back(store::put(HostRow{"nextEvent", std::to_string(next_event_)}));
   for (const bidding::Hold& hold : holds_.forget_before(now_.wall - 24h)) unhold(hold);
   expire_pools();
 }

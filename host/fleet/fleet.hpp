@@ -16,6 +16,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "host/base/secret.hpp"
 #include "host/bidding/holds.hpp"
 #include "host/fleet/model.hpp"
 #include "host/fleet/settings.hpp"
@@ -33,9 +34,9 @@ struct Now {
 struct Outcome {
   store::Batch changes;
   std::vector<Question> questions;
-  std::vector<Happening> happenings;
+  std::vector<events::Event> events;  // durable with the changes
 
-  bool empty() const { return changes.empty() && questions.empty() && happenings.empty(); }
+  bool empty() const { return changes.empty() && questions.empty() && events.empty(); }
 };
 
 // What a worker is told when it registers.
@@ -58,10 +59,24 @@ struct WorkerName {
   WorkerId worker_id;
 };
 
+// A worker that nobody launches: its owner says that it is there.
+struct AnnouncedWorker {
+  WorkerName name;
+  ProviderId provider_id;
+  std::int64_t capacity = 1;
+  Time expires{};  // then it is forgotten
+  json::object provider_data = {};
+};
+
+// The name of an error for clients: a version 4 UUID in 22 letters, made of the host and the
+// number.
+std::string error_id(const std::string& host_id, std::int64_t number);
+
 // How long a pool that wants of what is scarce waits for the wishes of others.
 inline constexpr auto fairness_wait = std::chrono::milliseconds(200);
 
 std::string in_words(const Totals& totals);
+std::string in_words(const WorkerName& name);
 HoldRow to_row(const bidding::Hold& hold);
 
 class Fleet {
@@ -84,6 +99,8 @@ class Fleet {
   void provider_down(const ProviderId& provider, const std::string& why, Now now);
   void demand_changed(const Demand& demand, Now now);  // all of it: who is not named has none
   void answered(Answer answer, Now now);
+  // Something that happened outside; it gets its number here and is durable with the next changes.
+  void tell(events::Event event, Now now);
 
   // Pools of the API. Refused for one that a file configures, naming the file.
   Result<void> put_api_pool(const std::shared_ptr<const PoolSpec>& spec, json::object document,
@@ -91,13 +108,22 @@ class Fleet {
   Result<void> remove_api_pool(const WorkerPoolId& pool, Now now);
 
   // Workers. `not_found`: nobody knows it. Error code "gone": it is no longer wanted, and why.
-  Result<Registered> register_worker(const WorkerName& name, const ProviderId& provider, Now now);
-  Result<Registered> reregister_worker(const WorkerName& name, Now now);
+  // Of a secret only the digest is known here. A worker renews its credentials with the secret that
+  // it was told last; the one before is good until then, for the answer may have been lost. Error
+  // code "wrongSecret": it is neither.
+  Result<Registered> register_worker(const WorkerName& name, const ProviderId& provider,
+                                     const Sha256& secret, Now now);
+  Result<Registered> reregister_worker(const WorkerName& name, const Sha256& secret,
+                                       const Sha256& next_secret, Now now);
+  // The same again changes nothing. Error code "conflict": there is one of that name that differs.
+  Result<void> announce_worker(const AnnouncedWorker& announced, Now now);
+  // Changes what was announced. `not_found`: nothing was.
+  Result<void> update_announced_worker(const AnnouncedWorker& announced, Now now);
   Result<ShouldTerminate> should_terminate(const WorkerName& name, Now now);
   Result<void> worker_active(const WorkerName& name, std::int64_t busy, Now now);
-  Result<void> report_error(const WorkerName& name, const std::string& kind,
-                            const std::string& title, const std::string& description,
-                            json::object extra, Now now);
+  Result<PoolErrorRow> report_error(const WorkerName& name, const std::string& kind,
+                                    const std::string& title, const std::string& description,
+                                    json::object extra, Now now);
   Result<void> interrupt(const WorkerName& name, const Interruption& interruption, Now now);
   Result<void> remove_worker(const WorkerName& name, const std::string& reason, Now now);
   // Until then it gets no work and is not counted; a time that is past releases it.
@@ -123,6 +149,7 @@ class Fleet {
   const std::vector<Worker>& workers() const { return workers_; }
   const Pool* find_pool(const WorkerPoolId& id) const;
   const Worker* find_worker(const WorkerName& name) const;
+  const ApiPoolRow* find_api_pool(const WorkerPoolId& id) const;
   const std::string& group_name(Index group) const { return groups_[group]; }
   std::vector<bidding::Hold> holds() const { return holds_.all(); }
   IdempotencyKey key_of(const Worker& worker) const;
@@ -156,6 +183,8 @@ class Fleet {
   Index index_of_group(const std::string& name);
   Index index_of_pool(const WorkerPoolId& id);
   Index index_of_provider(const ProviderId& id);
+  void put_in_pool(Worker& worker, Index index);
+  void take_from_pool(std::vector<Index>& list, Worker& worker);
   Index add_worker(Worker worker);
   void erase_worker(Index worker);
   Index lookup(const WorkerName& name) const;
@@ -167,15 +196,22 @@ class Fleet {
   PoolRow row_of(const Pool& pool) const;
   void write_rows();
   void touch(Index launch_config);
-  void happen(const char* kind, const Worker& worker, std::string text);
-  void happen(const char* kind, const LaunchConfigState& launch_config, std::string text);
   void journal(const Pool& pool, const char* kind, std::string reason, json::object inputs,
                json::object outputs);
-  void pool_error(const Worker& worker, const char* kind, std::string title,
-                  std::string description, json::object extra = {});
   void prune();
   template <class Ask>
   CallId ask(Ask question, Open open);
+
+  // telling.cpp
+  void record(events::Event event);
+  void happen(const char* kind, const Worker& worker, std::string text, json::object details = {});
+  void happen(const char* kind, const LaunchConfigState& launch_config, std::string text);
+  void happen(const char* kind, const Pool& pool, std::string text, json::object details = {});
+  void happen(const char* kind, const ProviderState& provider, std::string text,
+              json::object details = {});
+  PoolErrorRow pool_error(const Worker& worker, const char* kind, std::string title,
+                          std::string description, json::object extra = {});
+  Result<void> load_events(const store::Store& store);
 
   // loading.cpp
   Result<void> load_pools(const store::Store& store);
@@ -279,10 +315,13 @@ class Fleet {
   void provider_trouble(Index provider, const Error& error);
   void provider_fine(Index provider);
 
+  // announcing.cpp
+  Result<Index> place_of(const AnnouncedWorker& announced) const;
+
   // living.cpp: a worker's life
   Result<Index> known(const WorkerName& name) const;
   void became_running(Index worker);
-  Registered renew(Index worker);
+  Registered renew(Index worker, const Sha256& secret, const Sha256& next_secret);
   const json::object& newest_worker_config(const Worker& worker) const;
   void start_drain(Index worker, Drain drain, std::string reason);
   void end_drain(Index worker, const char* why);
@@ -304,6 +343,7 @@ class Fleet {
   std::string host_id_;
   std::int64_t epoch_ = 1;
   std::int64_t next_number_ = 1, reserved_ = 1;
+  std::int64_t next_event_ = 1;
 
   std::vector<Worker> workers_;
   std::vector<Index> free_workers_;

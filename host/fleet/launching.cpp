@@ -225,12 +225,11 @@ void Fleet::take_instance(Index index, const Instance& instance) {
 // A worker that was given up turns out to have an instance: back among the living, to be ended.
 void Fleet::revive(Index index) {
   Worker& worker = workers_[index];
-  Pool& pool = pools_[worker.pool];
-  worker.place_in_pool = static_cast<Index>(pool.workers.size());
-  pool.workers.push_back(index);
+  take_from_pool(pools_[worker.pool].stopped, worker);
   Changing changing(*this, index);
   changing->state = WorkerState::stopping;
   changing->terminating = false;
+  put_in_pool(worker, index);
 }
 
 void Fleet::launch_failed(Index index, const Error& error) {
@@ -292,8 +291,13 @@ void Fleet::retry_launch(Index index) {
 // Holds
 
 void Fleet::hold(Index provider, const Error& error) {
-  if (const bidding::Hold* held = holds_.add(providers_[provider].id, error, now_.wall))
-    hold_changed(*held);
+  const bidding::Hold* held = holds_.add(providers_[provider].id, error, now_.wall);
+  if (!held) return;
+  hold_changed(*held);
+  happen("hold-began", providers_[provider], held->in_words(),
+         {{"scope", held->scope_text()},
+          {"class", std::string(to_string(held->error.error_class))},
+          {"until", format_time(held->until)}});
 }
 
 void Fleet::hold_changed(const bidding::Hold& hold) {
@@ -302,6 +306,8 @@ void Fleet::hold_changed(const bidding::Hold& hold) {
 
 void Fleet::unhold(const bidding::Hold& hold) {
   outcome_.changes.emplace_back(store::erase<HoldRow>({hold.provider_id.str(), hold.scope_text()}));
+  happen("hold-ended", providers_[index_of_provider(hold.provider_id)],
+         "no longer held back: " + hold.scope_text(), {{"scope", hold.scope_text()}});
 }
 
 void Fleet::canary_succeeded(Worker& worker) {

@@ -194,10 +194,12 @@ void Fleet::unknown_instance(Index provider, const Instance& instance) {
 // directly.
 void Fleet::end_stranger(Index index, const Instance& instance) {
   ProviderState& provider = providers_[index];
-  outcome_.happenings.push_back(
-      {"instance-unknown", instance.worker_pool_id, instance.launch_config_id, 0,
-       "instance " + instance.worker_id.str() + " of " + provider.id.str() +
-           " belongs to nothing that is known and is ended"});
+  happen("instance-unknown", provider,
+         "instance " + instance.worker_id.str() + " of " + provider.id.str() +
+             " belongs to nothing that is known and is ended",
+         {{"workerPoolId", instance.worker_pool_id.str()},
+          {"workerGroup", instance.worker_group.str()},
+          {"workerId", instance.worker_id.str()}});
   TerminateRequest request{
       .owner = owner_of(provider),
       .workers = {{instance.worker_group, instance.worker_id, instance.provider_data}},
@@ -229,7 +231,7 @@ void Fleet::missing_instances(Index index, const std::vector<bool>& seen, const 
   std::size_t expected = 0;
   for (Index at = 0; at < seen.size(); ++at) {
     const Worker& worker = workers_[at];
-    if (!is_alive(worker) || worker.provider != index) continue;
+    if (!is_alive(worker) || worker.provider != index || worker.announced()) continue;
     const LaunchConfig& launch_config = launch_configs_[worker.launch_config].spec->launch_config;
     const std::string& group = worker.group == nowhere ? worker.worker_id : groups_[worker.group];
     if (std::ranges::any_of(listing.problems, [&](const Error& problem) {

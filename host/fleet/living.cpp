@@ -16,12 +16,12 @@ Error no_longer_wanted(std::string message) {
   return Error::not_found(std::move(message)).with_code("gone");
 }
 
+}  // namespace
+
 std::string in_words(const WorkerName& name) {
   return "worker " + name.worker_id.str() + " of " + name.worker_pool_id.str() + " in " +
          name.worker_group.str();
 }
-
-}  // namespace
 
 Result<Index> Fleet::known(const WorkerName& name) const {
   const Index index = lookup(name);
@@ -33,7 +33,7 @@ Result<Index> Fleet::known(const WorkerName& name) const {
 // Registration
 
 Result<Registered> Fleet::register_worker(const WorkerName& name, const ProviderId& provider,
-                                          Now now) {
+                                          const Sha256& secret, Now now) {
   begin(now);
   const auto at = provider_index_.find(provider);
   if (at == provider_index_.end())
@@ -55,8 +55,8 @@ Result<Registered> Fleet::register_worker(const WorkerName& name, const Provider
   }
   if (worker.drain == Drain::outdated)
     return no_longer_wanted(in_words(name) + " is outdated: " + worker.reason);
-  if (worker.state == WorkerState::requested) became_running(index);
-  return renew(index);
+  if (worker.registered == Time{}) became_running(index);
+  return renew(index, secret, {});
 }
 
 void Fleet::became_running(Index index) {
@@ -79,11 +79,13 @@ void Fleet::became_running(Index index) {
   wake(worker.pool);
 }
 
-Registered Fleet::renew(Index index) {
+Registered Fleet::renew(Index index, const Sha256& secret, const Sha256& next_secret) {
   const Lifecycle& life = lifecycle_of(workers_[index]);
   Changing worker(*this, index);
   worker->credentials_expire = now_.wall + life.reregistration_timeout;
   worker->last_active = now_.wall;
+  worker->secret = secret;
+  worker->next_secret = next_secret;
   const LaunchConfigState& launch_config = launch_configs_[worker->launch_config];
   return {worker->number, launch_config.spec->launch_config.launch_config_id,
           worker->credentials_expire, newest_worker_config(*worker)};
@@ -102,18 +104,24 @@ const json::object& Fleet::newest_worker_config(const Worker& worker) const {
   return own.spec->worker_config;
 }
 
-Result<Registered> Fleet::reregister_worker(const WorkerName& name, Now now) {
+Result<Registered> Fleet::reregister_worker(const WorkerName& name, const Sha256& secret,
+                                            const Sha256& next_secret, Now now) {
   begin(now);
   const auto index = known(name);
   if (!index) return index.error();
   const Worker& worker = workers_[*index];
   if (worker.state == WorkerState::requested)
     return Error::invalid(in_words(name) + " has not registered yet");
+  // Both are compared, so that the time tells nothing.
+  const bool told_last = equal_in_constant_time(worker.next_secret, secret);
+  const bool used_last = equal_in_constant_time(worker.secret, secret);
+  if (secret == Sha256{} || (!told_last && !used_last))
+    return Error::auth("this is not the secret of " + in_words(name)).with_code("wrongSecret");
   if (worker.state != WorkerState::running)
     return no_longer_wanted(in_words(name) + " is to end: " + worker.reason);
   if (worker.drain == Drain::outdated)
     return no_longer_wanted(in_words(name) + " is outdated: " + worker.reason);
-  return renew(*index);
+  return renew(*index, secret, next_secret);
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -159,17 +167,16 @@ Result<ShouldTerminate> Fleet::should_terminate(const WorkerName& name, Now now)
   if (worker.drain == Drain::none && now_.wall >= grace_until_ &&
       may_shrink(pools_[worker.pool], worker))
     start_drain(*index, Drain::surplus, "over capacity: nothing waits for it");
-  {
-    Changing asked(*this, *index);
-    asked->last_active = now.wall;
-  }
+  // Thousands ask every few seconds: to the minute is enough for what depends on it.
+  if (now.wall - workers_[*index].last_active >= std::chrono::minutes(1))
+    Changing(*this, *index)->last_active = now.wall;
   const bool ends = workers_[*index].drain != Drain::none;
   return ShouldTerminate{ends, ends ? workers_[*index].reason : "needed"};
 }
 
-Result<void> Fleet::report_error(const WorkerName& name, const std::string& kind,
-                                 const std::string& title, const std::string& description,
-                                 json::object extra, Now now) {
+Result<PoolErrorRow> Fleet::report_error(const WorkerName& name, const std::string& kind,
+                                         const std::string& title, const std::string& description,
+                                         json::object extra, Now now) {
   begin(now);
   const auto index = known(name);
   if (!index) return index.error();
@@ -178,8 +185,7 @@ Result<void> Fleet::report_error(const WorkerName& name, const std::string& kind
   touch(worker.launch_config);
   extra["workerGroup"] = name.worker_group.str();
   extra["workerId"] = name.worker_id.str();
-  pool_error(worker, kind.c_str(), title, description, std::move(extra));
-  return {};
+  return pool_error(worker, kind.c_str(), title, description, std::move(extra));
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -255,6 +261,7 @@ Result<void> Fleet::quarantine(const WorkerName& name, Time until, const std::st
 
 // Nothing waits, and what is left is enough for the least and the warm capacity.
 bool Fleet::may_shrink(const Pool& pool, const Worker& worker) const {
+  if (worker.announced()) return false;  // its owner decides
   if (!pool.spec) return true;
   const Totals& totals = pool.totals;
   if (totals.running + totals.requested > pool.spec->settings.max_capacity) return true;
@@ -310,8 +317,9 @@ void Fleet::stop(Index index, std::string reason) {
     worker->attempts = 0;
     worker->reason = std::move(reason);
   }
-  happen("worker-stopping", workers_[index], workers_[index].reason);
-  if (never_called)
+  happen("worker-stopping", workers_[index], workers_[index].reason,
+         {{"reason", workers_[index].reason}});
+  if (never_called || workers_[index].announced())
     stopped(index, workers_[index].reason);
   else if (has_instance(workers_[index]))
     ask_termination(index);
@@ -349,14 +357,10 @@ void Fleet::stopped(Index index, std::string reason) {
     worker->reason = std::move(reason);
   }
   Worker& worker = workers_[index];
-  Pool& pool = pools_[worker.pool];
-  const Index last = pool.workers.back();
-  pool.workers[worker.place_in_pool] = last;
-  workers_[last].place_in_pool = worker.place_in_pool;
-  pool.workers.pop_back();
-  worker.place_in_pool = nowhere;
+  take_from_pool(pools_[worker.pool].workers, worker);
+  put_in_pool(worker, index);
   bid_data_.erase(worker.number);
-  happen("worker-stopped", worker, worker.reason);
+  happen("worker-stopped", worker, worker.reason, {{"reason", worker.reason}});
   wake(worker.pool);
 }
 

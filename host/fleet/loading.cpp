@@ -17,6 +17,11 @@ std::int64_t number_in(const std::string& text) {
   return number;
 }
 
+// All zero if there is none.
+Sha256 digest_from(const std::string& text) {
+  return sha256_from_hex(text).value_or(Sha256{});
+}
+
 bidding::Hold from_row(const HoldRow& row) {
   bidding::Hold hold;
   hold.provider_id = row.provider_id;
@@ -45,8 +50,9 @@ Result<std::unique_ptr<Fleet>> Fleet::load(const store::Store& store, Settings s
   auto fleet = std::make_unique<Fleet>(
       std::move(settings), host.contains("hostId") ? host["hostId"] : host_id, epoch, now);
   fleet->next_number_ = fleet->reserved_ = std::max<std::int64_t>(1, number_in(host["nextNumber"]));
-  for (const auto part :
-       {&Fleet::load_pools, &Fleet::load_launch_configs, &Fleet::load_workers, &Fleet::load_holds})
+  fleet->next_event_ = std::max<std::int64_t>(1, number_in(host["nextEvent"]));
+  for (const auto part : {&Fleet::load_pools, &Fleet::load_launch_configs, &Fleet::load_workers,
+                          &Fleet::load_holds, &Fleet::load_events})
     if (const auto done = (fleet.get()->*part)(store); !done) return done.error();
   fleet->clock_was_set();  // it may have been while nobody looked
   for (Index at = 0; at < fleet->pools_.size(); ++at) fleet->wake(at, true);
@@ -59,6 +65,8 @@ Result<void> Fleet::load_pools(const store::Store& store) {
     Pool& pool = pools_[index_of_pool(row.worker_pool_id)];
     for (const json::value& point : row.history)
       if (auto decoded = from_value<HistoryPoint>(point)) pool.history.push_back(*decoded);
+    pool.created = row.created.value_or(Time{});
+    pool.last_modified = row.last_modified.value_or(Time{});
     if (row.spec.empty()) return;
     auto spec = pool_spec_from_json(row.spec);
     if (spec)
@@ -158,6 +166,10 @@ Result<void> Fleet::load_workers(const store::Store& store) {
     worker.quarantined_until = row.quarantined_until.value_or(Time{});
     worker.reason = std::move(row.reason);
     worker.provider_data = std::move(row.provider_data);
+    worker.expires = row.expires.value_or(Time{});
+    worker.last_modified = row.last_modified.value_or(row.since);
+    worker.secret = digest_from(row.secret_digest);
+    worker.next_secret = digest_from(row.next_secret_digest);
     if (!row.worker_id.empty()) {
       worker.group = index_of_group(row.worker_group.str());
       worker.worker_id = row.worker_id.str();
@@ -193,6 +205,7 @@ store::Batch Fleet::everything() const {
   rows.emplace_back(store::put(HostRow{"hostId", host_id_}));
   rows.emplace_back(store::put(HostRow{"epoch", std::to_string(epoch_)}));
   rows.emplace_back(store::put(HostRow{"nextNumber", std::to_string(reserved_)}));
+  rows.emplace_back(store::put(HostRow{"nextEvent", std::to_string(next_event_)}));
   for (const auto& [id, row] : api_rows_) rows.emplace_back(store::put(row));
   for (const Pool& pool : pools_)
     if (!pool.removed()) rows.emplace_back(store::put(row_of(pool)));

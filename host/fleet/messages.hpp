@@ -12,6 +12,7 @@
 #include <muster/bidding_strategy.hpp>
 #include <muster/provider.hpp>
 
+#include "host/events/event.hpp"
 #include "host/fleet/configuration.hpp"
 
 namespace muster::fleet {
@@ -69,17 +70,6 @@ struct PoolDemand {
   std::string note = {};                     // "queue is stale since ..."; empty: all is well
 };
 using Demand = std::map<WorkerPoolId, PoolDemand>;
-
-// Something that others may want to hear of.
-struct Happening {
-  std::string
-      kind;  // "worker-requested", "worker-running", "worker-stopping", "worker-stopped",
-             // "worker-error", "launch-configuration-created", "-archived", "-paused", "-resumed"
-  WorkerPoolId worker_pool_id;
-  LaunchConfigId launch_config_id;
-  std::int64_t number = 0;  // of the worker; 0: none
-  std::string text;
-};
 
 // What the host says about one provider.
 struct ProviderSettings {

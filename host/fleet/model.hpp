@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/allocation/throttle.hpp"
+#include "host/base/secret.hpp"
 #include "host/bidding/health.hpp"
 #include "host/bidding/weights.hpp"
 #include "host/fleet/configuration.hpp"
@@ -24,7 +25,7 @@ inline constexpr Index nowhere = ~Index{0};
 struct Worker {
   std::int64_t number = 0;  // 0: the slot is free
   Index pool = nowhere, launch_config = nowhere, provider = nowhere, group = nowhere;
-  Index place_in_pool = nowhere;  // among Pool::workers
+  Index place_in_pool = nowhere;  // among Pool::workers, or Pool::stopped
   WorkerState state = WorkerState::requested;
   LaunchPhase phase = LaunchPhase::intended;
   Drain drain = Drain::none;
@@ -43,6 +44,12 @@ struct Worker {
       interruption{}, quarantined_until{};
   Time look{};  // the timer that is set for it
   std::string worker_id, reason, provider_data;
+  Time last_modified{};
+  Time expires{};                  // of an announced worker
+  Sha256 secret{}, next_secret{};  // digests; all zero: there is none
+
+  // Nobody launched it, so nobody lists it and nobody ends it for want of work.
+  bool announced() const { return expires != Time{}; }
 };
 
 // Sums of capacity over workers. The invariant that they equal the workers is checked by tests at
@@ -116,6 +123,8 @@ struct Pool {
   std::shared_ptr<const PoolSpec> spec;  // null: no longer configured, its workers drain
   std::vector<Index> launch_configs;
   std::vector<Index> workers;  // not stopped
+  std::vector<Index> stopped;  // and not forgotten yet
+  Time created{}, last_modified{};
   Totals totals;
   PoolDemand demand;
   Talk talk = Talk::quiet;

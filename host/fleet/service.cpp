@@ -59,18 +59,26 @@ void Service::post(Input input, std::function<void()> durable) {
   changed_.notify_all();
 }
 
-void Service::read(const std::function<void(const Fleet&, Now)>& look) {
-  std::promise<void> done;
-  {
-    const std::lock_guard lock(mutex_);
-    if (stopping_) return;
-    looks_.push_back([&](const Fleet& fleet, Now now) {
-      look(fleet, now);
-      done.set_value();
-    });
-    changed_.notify_all();
+void Service::look(Look look) {
+  if (!decision_waits_) {
+    const std::shared_lock at_rest(deciding_, std::try_to_lock);
+    if (at_rest) return look(*fleet_, now());
   }
-  done.get_future().wait();
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return;
+  looks_.push_back(std::move(look));
+  changed_.notify_all();
+}
+
+void Service::read(const Look& look) {
+  auto done = std::make_shared<std::promise<void>>();
+  auto looked = done->get_future();
+  // A promise that is dropped unkept ends the wait, too.
+  this->look([&look, done = std::move(done)](const Fleet& fleet, Now now) {
+    look(fleet, now);
+    done->set_value();
+  });
+  looked.wait();
 }
 
 Now Service::now() const {
@@ -110,12 +118,16 @@ void Service::run() {
 }
 
 void Service::decide(std::vector<Waiting> inputs) {
+  decision_waits_ = true;
+  std::unique_lock alone(deciding_);
+  decision_waits_ = false;
   std::vector<std::function<void()>> durable;
   for (Waiting& waiting : inputs) {
     waiting.input(*fleet_, now());
     if (waiting.durable) durable.push_back(std::move(waiting.durable));
   }
   Outcome outcome = fleet_->settle(now());
+  alone.unlock();
   if (!outcome.empty() || !durable.empty()) carry_out(std::move(outcome), std::move(durable));
 }
 
@@ -123,15 +135,15 @@ void Service::decide(std::vector<Waiting> inputs) {
 void Service::carry_out(Outcome outcome, std::vector<std::function<void()>> durable) {
   auto rest = std::make_shared<Outcome>();
   rest->questions = std::move(outcome.questions);
-  rest->happenings = std::move(outcome.happenings);
+  rest->events = std::move(outcome.events);
   committer_->submit(std::move(outcome.changes), [this, rest, durable = std::move(durable)] {
     for (const auto& tell : durable) tell();
     for (Question& question : rest->questions) lanes_->ask(std::move(question));
-    for (const Happening& happening : rest->happenings)
-      parts_.log.debug(happening.text, {{"kind", happening.kind},
-                                        {"workerPoolId", happening.worker_pool_id.str()},
-                                        {"worker", happening.number}});
-    if (parts_.listener && !rest->happenings.empty()) parts_.listener(rest->happenings);
+    for (const events::Event& event : rest->events)
+      parts_.log.debug(event.text, {{"event", event.number},
+                                    {"kind", event.kind},
+                                    {"workerPoolId", event.worker_pool_id.str()}});
+    if (parts_.listener && !rest->events.empty()) parts_.listener(rest->events);
   });
 }
 

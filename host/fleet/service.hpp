@@ -2,11 +2,13 @@
 // lanes carry its questions. Everybody else hands in functions.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -27,7 +29,7 @@ struct ServiceParts {
   // Puts a sound database in the place of a damaged one; see store::CommitterSettings.
   std::function<Result<void>(const store::Batch& everything)> rebuild_store = {};
   // Told of everything that happened once it is durable, in order, on the committer's thread.
-  std::function<void(const std::vector<Happening>&)> listener = {};
+  std::function<void(const std::vector<events::Event>&)> listener = {};
 };
 
 class Service {
@@ -50,9 +52,15 @@ class Service {
   template <class T>
   Result<T> change(std::function<Result<T>(Fleet&, Now)> input);
 
-  // Runs on the fleet's thread between two decisions, also while the store fails, and returns after
-  // it. Keep it short. THREADS: any but the fleet's.
-  void read(const std::function<void(const Fleet&, Now)>& look);
+  using Look = std::function<void(const Fleet&, Now)>;
+
+  // Runs at once on the caller's thread if nothing is being decided, else between two decisions on
+  // the fleet's thread; also while the store fails. Never waits. Must be short and must not wait
+  // either: nothing is decided meanwhile. A host that stops may drop it. THREADS: any.
+  void look(Look look);
+
+  // The same, but returns when it has run. THREADS: any but the fleet's.
+  void read(const Look& look);
 
   store::Health store_health() const { return committer_->health(); }
   store::Committer& committer() { return *committer_; }
@@ -66,8 +74,6 @@ class Service {
     Input input;
     std::function<void()> durable;
   };
-  using Look = std::function<void(const Fleet&, Now)>;
-
   void run();
   void decide(std::vector<Waiting> inputs);
   void carry_out(Outcome outcome, std::vector<std::function<void()>> durable);
@@ -77,7 +83,12 @@ class Service {
   Error read_only() const;
 
   const ServiceParts parts_;
-  const std::unique_ptr<Fleet> fleet_;  // of the fleet's thread alone
+  const std::unique_ptr<Fleet> fleet_;  // changed by the fleet's thread alone
+
+  // The fleet's thread holds it alone while it decides; others share it to look. Whoever looks
+  // gives way to a decision that waits, or a crowd of them would hold it up for ever.
+  std::shared_mutex deciding_;
+  std::atomic<bool> decision_waits_ = false;
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -30,6 +30,7 @@ struct Settings {
   std::chrono::milliseconds terminate_again = std::chrono::minutes(1);
   std::chrono::milliseconds stopped_kept = std::chrono::hours(24);
   std::chrono::milliseconds journal_kept = std::chrono::hours(24 * 7);
+  std::chrono::milliseconds events_kept = std::chrono::hours(24 * 7);
   std::int64_t launch_attempts = 3;  // with the same key, before a listing decides
   std::string default_strategy = "classic";
   json::object registration = {};  // what workers need to find the host

@@ -53,10 +53,11 @@ Time Fleet::due(const Worker& worker) const {
       }
       break;
     case WorkerState::running:
-      if (worker.credentials_expire != Time{})
+      if (worker.credentials_expire != Time{} && !worker.announced())
         judged_at(worker.credentials_expire +
                   (worker.drain == Drain::outdated ? settings_.after_credentials : 0ms));
-      if (worker.busy <= 0 && worker.drain != Drain::outdated)
+      if (worker.announced()) by(worker.expires);
+      if (worker.busy <= 0 && worker.drain != Drain::outdated && !worker.announced())
         judged_at(std::max(worker.last_active, worker.registered) + life.queue_inactivity_timeout);
       if (worker.drain == Drain::none && worker.busy == 0) {
         const Time idle = std::max(worker.idle_since + life.idle_timeout, grace_until_);
@@ -142,7 +143,9 @@ void Fleet::on_running_timer(Index index, bool may_judge) {
   const Worker& worker = workers_[index];
   const Lifecycle& life = lifecycle_of(worker);
   const Time now = now_.wall;
-  if (may_judge && worker.credentials_expire != Time{}) {
+  if (worker.announced() && worker.expires <= now)
+    return stop(index, "its owner announced it until " + format_time(worker.expires));
+  if (may_judge && worker.credentials_expire != Time{} && !worker.announced()) {
     if (worker.drain == Drain::outdated) {
       if (worker.credentials_expire + settings_.after_credentials <= now)
         return stop(index, "outdated: " + worker.reason);
@@ -152,7 +155,7 @@ void Fleet::on_running_timer(Index index, bool may_judge) {
     }
   }
   // An outdated one has until its credentials expire.
-  if (may_judge && worker.busy <= 0 && worker.drain != Drain::outdated &&
+  if (may_judge && worker.busy <= 0 && worker.drain != Drain::outdated && !worker.announced() &&
       std::max(worker.last_active, worker.registered) + life.queue_inactivity_timeout <= now)
     return stop_with_error(index, "inactivity-timeout", "was not active",
                            "nothing was heard of it for " +

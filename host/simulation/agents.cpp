@@ -26,6 +26,7 @@ void World::boot(Cloud& cloud, const Instance& instance) {
   auto agent = std::make_shared<Agent>();
   agent->cloud = &cloud;
   agent->instance = instance;
+  agent->secret = sha256(instance.worker_id.str());
   agent->name = {instance.worker_pool_id, instance.worker_group, instance.worker_id};
   if (!exists(*agent)) return;
   if (const auto& taken = cloud.cloud.state().machines.at(instance.worker_id.str()).interruption)
@@ -41,7 +42,8 @@ void World::try_register(const std::shared_ptr<Agent>& agent) {
   if (!exists(*agent)) return leave(agent, false);
   std::optional<Error> refused = Error::transient("the host is down");
   tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) {
-    const auto answer = fleet.register_worker(agent->name, agent->cloud->scenario.provider_id, now);
+    const auto answer =
+        fleet.register_worker(agent->name, agent->cloud->scenario.provider_id, agent->secret, now);
     if (answer) {
       refused.reset();
       agent->registered = true;
@@ -68,7 +70,7 @@ void World::renew(const std::shared_ptr<Agent>& agent) {
   if (!exists(*agent)) return leave(agent, false);
   std::optional<Error> refused = Error::transient("the host is down");
   tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) {
-    const auto answer = fleet.reregister_worker(agent->name, now);
+    const auto answer = fleet.reregister_worker(agent->name, agent->secret, agent->secret, now);
     if (answer) {
       refused.reset();
       agent->credentials_expire = answer->credentials_expire;

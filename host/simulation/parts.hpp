@@ -33,6 +33,7 @@ struct World::Agent {
   Cloud* cloud;
   Instance instance;
   fleet::WorkerName name;
+  Sha256 secret{};  // the same for all its life
   bool registered = false;
   bool leaving = false;
   bool gone = false;

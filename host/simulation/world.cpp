@@ -167,7 +167,7 @@ void World::crash_host() {
 void World::pump() {
   if (!fleet_) return;
   fleet::Outcome outcome = fleet_->settle(host_now());
-  for (const fleet::Happening& happening : outcome.happenings) {
+  for (const events::Event& happening : outcome.events) {
     note(happening.kind + happening.text);
     ++report_.happenings[happening.kind];
     PoolReport& pool = report_.pools[happening.worker_pool_id];

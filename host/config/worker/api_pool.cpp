@@ -18,6 +18,11 @@ bool schema_knows(const ProviderDescription& description, std::string_view key) 
   return properties && properties->is_object() && properties->get_object().contains(key);
 }
 
+bool announces_workers(const ProviderDescription& description) {
+  return std::ranges::find(description.capabilities, capability::announced_workers) !=
+         description.capabilities.end();
+}
+
 class ApiPoolReader {
  public:
   ApiPoolReader(const WorkerPoolId& id, const json::object& document,
@@ -103,7 +108,14 @@ class ApiPoolReader {
   Result<void> read_launch_configs(const json::object& config, const ProviderId& provider_id,
                                    const ProviderFacts& provider) {
     const json::value* list = config.if_contains("launchConfigs");
-    if (!list) return {};  // machines that nobody launches
+    if (!list && announces_workers(provider.description)) {
+      // Machines that nobody launches stand under one launch configuration, too.
+      json::object only;
+      if (const json::value* worker_config = config.if_contains("workerConfig"))
+        only["workerConfig"] = *worker_config;
+      return read_launch_config(only, "config", provider_id, provider);
+    }
+    if (!list) return {};
     if (!list->is_array())
       return wrong({"config", "launchConfigs"}, "must be a list"), Result<void>();
     for (std::size_t i = 0; i < list->get_array().size(); ++i) {

@@ -49,6 +49,8 @@ namespace capability {
 inline constexpr const char* prices = "prices/1";
 inline constexpr const char* quotas = "quotas/1";
 inline constexpr const char* notices = "notices/1";
+// Its workers are machines that their owners announce to the host; it launches and lists none.
+inline constexpr const char* announced_workers = "announced-workers/1";
 }  // namespace capability
 
 struct ProviderDescription {

@@ -267,13 +267,7 @@ TEST_F(WebhookTest, a_crash_anywhere_loses_nothing_and_repeats_one_at_most) {
   happen(2, 7);
   int crashes = 0;
   for (int at = 0;; ++at) {
-    for (const auto& [name, rows] : store.contents()) {
-      if (name == "event_deliveries" || name == "event_dead_letters")
-        for (const auto& [key, row] : rows)
-          ASSERT_TRUE(
-              store.commit({name == "event_deliveries" ? store::erase<DeliveryRow>(key)
-                                                       : store::erase<DeadLetterRow>(key)}));
-    }
+    ASSERT_TRUE(store.commit({store::erase<DeadLetterRow>({"webhook/ci"})}));
     ASSERT_TRUE(store.commit({store::put(DeliveryRow{"webhook/ci", 1, clock.now()})}));
     taken.clear();
     tried.clear();

@@ -81,7 +81,8 @@ TEST(Cycling, only_worker_config_changed_cycles_nobody_and_the_newest_is_given_o
   driver.configure({with({changed})});
   driver.advance(1min);
   EXPECT_EQ(outdated(driver), 0);
-  const auto again = driver.fleet().reregister_worker(driver.name("cloud-1"), driver.now());
+  const auto again = driver.fleet().reregister_worker(driver.name("cloud-1"), driver.secret,
+                                                      driver.secret, driver.now());
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(again->worker_config, (json::object{{"version", 2}}));
 }
@@ -90,9 +91,11 @@ TEST(Cycling, a_changed_image_makes_workers_outdated_and_they_are_told_gone_and_
   FleetDriver driver = working_fleet(2);
   driver.configure({with({with_image("lc-2", "two")})});
   EXPECT_EQ(outdated(driver), 2);
-  for (const auto& told : {driver.fleet().reregister_worker(driver.name("cloud-1"), driver.now()),
-                           driver.fleet().register_worker(driver.name("cloud-1"),
-                                                          ProviderId("cloud"), driver.now())}) {
+  for (const auto& told :
+       {driver.fleet().reregister_worker(driver.name("cloud-1"), driver.secret, driver.secret,
+                                         driver.now()),
+        driver.fleet().register_worker(driver.name("cloud-1"), ProviderId("cloud"), driver.secret,
+                                       driver.now())}) {
     ASSERT_FALSE(told.has_value());
     EXPECT_EQ(told.error().code, "gone");
     EXPECT_THAT(told.error().message, HasSubstr("`image` of its launch configuration has changed"));
@@ -159,7 +162,9 @@ TEST(Cycling, those_that_are_not_told_yet_may_renew) {
   driver.configure({with({with_image("lc-2", "two")}, slow)});
   int renewed = 0;
   for (const char* id : {"cloud-1", "cloud-2"})
-    renewed += driver.fleet().reregister_worker(driver.name(id), driver.now()).has_value();
+    renewed += driver.fleet()
+                   .reregister_worker(driver.name(id), driver.secret, driver.secret, driver.now())
+                   .has_value();
   EXPECT_EQ(renewed, 1);
 }
 
@@ -193,7 +198,10 @@ TEST(Cycling, is_undone_when_the_old_configuration_comes_back) {
   EXPECT_EQ(outdated(driver), 0);
   EXPECT_EQ(driver.worker("cloud-1")->drain, Drain::none);
   EXPECT_THAT(driver.worker("cloud-1")->reason, HasSubstr("came back"));
-  EXPECT_TRUE(driver.fleet().reregister_worker(driver.name("cloud-1"), driver.now()).has_value());
+  EXPECT_TRUE(
+      driver.fleet()
+          .reregister_worker(driver.name("cloud-1"), driver.secret, driver.secret, driver.now())
+          .has_value());
   EXPECT_EQ(driver.launch_config("lc-1")->status, LaunchConfigStatus::active);
 }
 
@@ -205,7 +213,8 @@ TEST(Cycling, a_behavioural_change_keeps_workers_and_gives_them_the_new_configur
   changed.worker_config = {{"version", 2}};
   driver.configure({with({changed})});
   EXPECT_EQ(outdated(driver), 0);
-  const auto again = driver.fleet().reregister_worker(driver.name("cloud-1"), driver.now());
+  const auto again = driver.fleet().reregister_worker(driver.name("cloud-1"), driver.secret,
+                                                      driver.secret, driver.now());
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(again->worker_config, (json::object{{"version", 2}}));
 }
@@ -236,7 +245,10 @@ TEST(Cycling, what_workers_were_told_before_a_restart_stands) {
   EXPECT_EQ(outdated(driver), 2) << "before anything is configured";
   driver.start_again();
   EXPECT_EQ(outdated(driver), 2);
-  EXPECT_FALSE(driver.fleet().reregister_worker(driver.name("cloud-1"), driver.now()).has_value());
+  EXPECT_FALSE(
+      driver.fleet()
+          .reregister_worker(driver.name("cloud-1"), driver.secret, driver.secret, driver.now())
+          .has_value());
 }
 
 TEST(Cycling, an_idle_worker_that_ends_as_one_too_many_ends_no_later_for_being_outdated) {
@@ -261,7 +273,10 @@ TEST(Pools, one_that_vanishes_drains_and_leaves_nothing_behind) {
   driver.configure({});
   EXPECT_EQ(driver.pool("p/w").verdict.kind, VerdictKind::draining);
   EXPECT_EQ(outdated(driver), 2);
-  EXPECT_FALSE(driver.fleet().reregister_worker(driver.name("cloud-1"), driver.now()).has_value());
+  EXPECT_FALSE(
+      driver.fleet()
+          .reregister_worker(driver.name("cloud-1"), driver.secret, driver.secret, driver.now())
+          .has_value());
   driver.advance(76min);
   EXPECT_TRUE(driver.cloud().instances.empty());
   driver.advance(3h);

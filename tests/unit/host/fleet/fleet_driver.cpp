@@ -65,6 +65,8 @@ std::shared_ptr<const PoolSpec> make_spec(const PoolSketch& sketch) {
                            .capacity_per_instance = launch.capacity,
                            .instance_type = launch.type};
     made->provider_id = ProviderId(launch.provider);
+    if (std::ranges::find(spec->providers, made->provider_id) == spec->providers.end())
+      spec->providers.push_back(made->provider_id);
     made->max_capacity = launch.max_capacity;
     made->initial_weight = launch.initial_weight;
     made->worker_config = launch.worker_config;
@@ -134,7 +136,7 @@ WorkerName FleetDriver::name(const std::string& worker_id) const {
 
 Result<Registered> FleetDriver::register_worker(const std::string& worker_id) {
   const std::string provider = worker_id.substr(0, worker_id.rfind('-'));
-  auto registered = fleet_->register_worker(name(worker_id), ProviderId(provider), now());
+  auto registered = fleet_->register_worker(name(worker_id), ProviderId(provider), secret, now());
   settle();
   return registered;
 }
@@ -169,7 +171,7 @@ void FleetDriver::settle() {
 void FleetDriver::step() {
   Outcome outcome = fleet_->settle(now());
   ASSERT_TRUE(store_->commit(outcome.changes).has_value());
-  for (Happening& happening : outcome.happenings) happenings.push_back(std::move(happening));
+  for (events::Event& event : outcome.events) events.push_back(std::move(event));
   check();
   for (const Question& question : outcome.questions) {
     check_durable(question);

@@ -100,7 +100,8 @@ class FleetDriver {
   int asked_for_size = 0;
   std::vector<SizeRequest> size_requests = {};
   std::vector<SelectRequest> select_requests = {};
-  std::vector<Happening> happenings = {};
+  const Sha256 secret = sha256("a secret of all workers");
+  std::vector<events::Event> events = {};
   std::map<ProviderId, std::int64_t> provider_limits = {};
 
  private:

@@ -43,8 +43,8 @@ TEST(Registration, of_a_worker_that_nobody_knows_is_refused_and_looked_for) {
 
 TEST(Registration, with_a_provider_that_is_not_there_is_refused) {
   FleetDriver driver = registered_fleet(1);
-  EXPECT_FALSE(
-      driver.fleet().register_worker(driver.name("cloud-1"), ProviderId("x"), driver.now()));
+  EXPECT_FALSE(driver.fleet().register_worker(driver.name("cloud-1"), ProviderId("x"),
+                                              driver.secret, driver.now()));
 }
 
 TEST(Registration, in_a_pool_that_is_not_its_own_is_refused) {
@@ -52,7 +52,8 @@ TEST(Registration, in_a_pool_that_is_not_its_own_is_refused) {
   driver.demand("p/w", 1);
   WorkerName name = driver.name("cloud-1");
   name.worker_pool_id = WorkerPoolId("p/other");
-  EXPECT_FALSE(driver.fleet().register_worker(name, ProviderId("cloud"), driver.now()));
+  EXPECT_FALSE(
+      driver.fleet().register_worker(name, ProviderId("cloud"), driver.secret, driver.now()));
 }
 
 TEST(Registration, gives_credentials_and_the_worker_configuration) {
@@ -76,7 +77,8 @@ TEST(Registration, twice_is_once) {
 TEST(Registration, again_before_the_first_is_refused) {
   FleetDriver driver = simple_fleet();
   driver.demand("p/w", 1);
-  const auto refused = driver.fleet().reregister_worker(driver.name("cloud-1"), driver.now());
+  const auto refused = driver.fleet().reregister_worker(driver.name("cloud-1"), driver.secret,
+                                                        driver.secret, driver.now());
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().error_class, ErrorClass::invalid);
 }
@@ -84,7 +86,8 @@ TEST(Registration, again_before_the_first_is_refused) {
 TEST(Registration, of_a_worker_that_is_to_end_is_answered_with_gone) {
   FleetDriver driver = registered_fleet(1);
   ASSERT_TRUE(driver.fleet().remove_worker(driver.name("cloud-1"), "not needed", driver.now()));
-  const auto refused = driver.fleet().reregister_worker(driver.name("cloud-1"), driver.now());
+  const auto refused = driver.fleet().reregister_worker(driver.name("cloud-1"), driver.secret,
+                                                        driver.secret, driver.now());
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, "gone");
   EXPECT_THAT(refused.error().message, HasSubstr("not needed"));
@@ -111,7 +114,8 @@ TEST(Registration,
   FleetDriver driver = registered_fleet(1, sketch({.reregistration_timeout = 1h}));
   ASSERT_TRUE(driver.active("cloud-1", 1));
   driver.advance(50min);
-  ASSERT_TRUE(driver.fleet().reregister_worker(driver.name("cloud-1"), driver.now()));
+  ASSERT_TRUE(driver.fleet().reregister_worker(driver.name("cloud-1"), driver.secret, driver.secret,
+                                               driver.now()));
   driver.advance(59min);
   EXPECT_EQ(driver.worker("cloud-1")->state, WorkerState::running);
   driver.advance(2min);
