@@ -4,6 +4,7 @@
 
 #include <muster/codec.hpp>
 
+#include "host/auth/client_row.hpp"
 #include "host/base/secret.hpp"
 #include "host/fleet/rows.hpp"
 #include "host/plugin_loader/deadline_context.hpp"
@@ -98,9 +99,17 @@ Result<void> FleetOfHost::open() {
   parts_.log.info("the fleet goes on", {{"workers", (*loaded)->workers().size()},
                                         {"pools", (*loaded)->pools().size()},
                                         {"epoch", (*loaded)->epoch()}});
-  static const store::Table* const salvage[] = {&store::table_of<fleet::DecisionRow>,
-                                                &store::table_of<fleet::PoolErrorRow>,
-                                                &store::table_of<fleet::ApiPoolRow>};
+  static const store::Table* const salvage[] = {
+      &store::table_of<fleet::DecisionRow>,  &store::table_of<fleet::PoolErrorRow>,
+      &store::table_of<fleet::ApiPoolRow>,   &store::table_of<events::Event>,
+      &store::table_of<events::DeliveryRow>, &store::table_of<events::DeadLetterRow>,
+      &store::table_of<auth::ClientRow>};
+  auto events = events::Service::make({.configuration = parts_.configuration,
+                                       .store = store_.get(),
+                                       .clock = parts_.clock,
+                                       .log = parts_.log});
+  if (!events) return events.error();
+  events_ = std::move(*events);
   fleet_ = std::make_unique<fleet::Service>(
       std::move(*loaded),
       fleet::ServiceParts{
@@ -109,8 +118,12 @@ Result<void> FleetOfHost::open() {
           .log = parts_.log,
           .find_plugin = [this](const std::string& id) { return find_plugin(id); },
           .rebuild_store =
-              [this](const store::Batch& all) { return store_->rebuild(all, salvage); }});
-  return {};
+              [this](const store::Batch& all) { return store_->rebuild(all, salvage); },
+          .listener =
+              [this](const std::vector<events::Event>& told) { events_->on_durable(told); }});
+  return events_->start([this](store::Batch batch, std::function<void()> durable) {
+    return fleet_->committer().submit(std::move(batch), std::move(durable));
+  });
 }
 
 void FleetOfHost::start_worker_configurations() {
@@ -196,6 +209,7 @@ void FleetOfHost::stop(std::chrono::milliseconds patience) {
   demand.reset();
   configurations.reset();  // waits for its calls
   if (watcher_.joinable()) watcher_.join();
+  if (events_) events_->stop();
   if (fleet_) fleet_->stop(patience);
 }
 
@@ -212,13 +226,15 @@ void FleetOfHost::configuration_changed(std::shared_ptr<const config::HostConfig
     const std::lock_guard lock(mutex_);
     other_source = parts_.configuration->worker_configurations != next->worker_configurations;
     other_demand = parts_.configuration->demand != next->demand;
-    parts_.configuration = std::move(next);
+    parts_.configuration = next;
+    infos_.clear();
     if (other_demand) replaced_demand = std::move(demand_);
     if (other_source) replaced = std::move(worker_configurations_);
     changed_.notify_all();
   }
   replaced.reset();
   replaced_demand.reset();
+  events_->reconfigure(next);
   if (other_demand) start_demand();
   if (other_source) start_worker_configurations();
   reload_worker_configurations();
@@ -281,13 +297,73 @@ Result<Expansion> FleetOfHost::expand(const ProviderId& id, const ExpandRequest&
       .expand(request, plugin_loader::DeadlineContext(callee.deadline));
 }
 
+// Asked for every worker that registers: what was seen a moment ago is good enough, unless it was
+// bad.
+std::vector<worker_manager::ProviderInfo> FleetOfHost::provider_infos() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!infos_.empty() && std::ranges::all_of(infos_, &worker_manager::ProviderInfo::running))
+      return infos_;
+  }
+  auto infos = look_at_providers();
+  const std::lock_guard lock(mutex_);
+  return infos_ = std::move(infos);
+}
+
+std::vector<worker_manager::ProviderInfo> FleetOfHost::look_at_providers() const {
+  const auto configuration = this->configuration();
+  std::vector<worker_manager::ProviderInfo> infos;
+  for (const config::PluginInstance& provider : configuration->providers) {
+    const auto running = parts_.plugins->running(provider.id);
+    worker_manager::ProviderInfo& info = infos.emplace_back();
+    info.id = ProviderId(provider.id);
+    info.plugin = provider.plugin.substr(provider.plugin.find('/') + 1);
+    info.running = running.has_value();
+    const json::value* capabilities =
+        running ? running->description.if_contains("capabilities") : nullptr;
+    info.announced =
+        capabilities && capabilities->is_array() &&
+        std::ranges::find(capabilities->get_array(), json::value(capability::announced_workers)) !=
+            capabilities->get_array().end();
+  }
+  return infos;
+}
+
+worker_manager::Parts FleetOfHost::worker_manager_parts() {
+  worker_manager::Parts parts;
+  parts.fleet = fleet_.get();
+  parts.store = store_.get();
+  parts.providers = [this] { return provider_infos(); };
+  parts.surroundings = [this] { return surroundings(); };
+  parts.expand = [this](const ProviderId& id, const ExpandRequest& request) {
+    return expand(id, request);
+  };
+  parts.identify = [this](const ProviderId& id,
+                          const IdentifyRequest& request) -> Result<Identity> {
+    const fleet::Callee callee = find_plugin(id.str());
+    if (!callee.channel) return Error::transient("provider " + id.str() + " does not run");
+    return ProviderClient(*callee.channel)
+        .identify(request, plugin_loader::DeadlineContext(callee.deadline));
+  };
+  return parts;
+}
+
 void FleetOfHost::watch_providers() {
+  ChangeTeller changes([this](events::Event event) {
+    fleet_->post([event = std::move(event)](fleet::Fleet& fleet, fleet::Now now) {
+      fleet.tell(event, now);
+    });
+  });
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     lock.unlock();
     tell_of_providers();
+    auto infos = look_at_providers();
+    changes.look(parts_.plugins->list());
+    changes.look(configuration_status());
     name_pools();
     lock.lock();
+    infos_ = std::move(infos);
     changed_.wait_for(lock, look_at_providers_every, [&] { return stopping_; });
   }
 }

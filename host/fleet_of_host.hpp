@@ -8,12 +8,15 @@
 #include <mutex>
 #include <thread>
 
+#include "host/change_teller.hpp"
 #include "host/config/host_configuration.hpp"
 #include "host/config/worker/service.hpp"
 #include "host/demand/service.hpp"
+#include "host/events/service.hpp"
 #include "host/fleet/service.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
 #include "host/store/sqlite_store.hpp"
+#include "host/worker_manager/parts.hpp"
 
 namespace muster {
 
@@ -37,6 +40,9 @@ class FleetOfHost {
   void configuration_changed(std::shared_ptr<const config::HostConfiguration> configuration);
 
   fleet::Service& fleet() { return *fleet_; }
+  events::Service& events() { return *events_; }
+  // For the worker-manager API: what concerns the fleet and its providers.
+  worker_manager::Parts worker_manager_parts();
   const store::Store& store() const { return *store_; }
   worker_configuration::Surroundings surroundings() const;
   Result<Expansion> expand(const ProviderId& provider, const ExpandRequest& request) const;
@@ -50,6 +56,8 @@ class FleetOfHost {
  private:
   explicit FleetOfHost(Parts parts);
   Result<void> open();
+  std::vector<worker_manager::ProviderInfo> look_at_providers() const;
+  std::vector<worker_manager::ProviderInfo> provider_infos();
   void start_worker_configurations();
   void start_demand();
   void name_pools();
@@ -60,11 +68,13 @@ class FleetOfHost {
 
   Parts parts_;
   std::unique_ptr<store::SqliteStore> store_;
+  std::unique_ptr<events::Service> events_;
   std::unique_ptr<fleet::Service> fleet_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool stopping_ = false;
+  std::vector<worker_manager::ProviderInfo> infos_;  // as they were seen last
   std::map<std::string, std::string>
       told_;  // providers that the fleet believes to be up: what was said
 
