@@ -190,7 +190,9 @@ json::object caller_json(const auth::Caller& caller) {
 Response current_scopes(const Request& request, auth::Authority& authority) {
   const auto caller = authority.authenticate(request);
   if (!caller) return auth::unauthenticated(request, caller.error());
-  return json_answer(json::object{{"scopes", to_array((*caller)->scopes.list())}});
+  Response answer = json_answer(json::object{{"scopes", to_array((*caller)->scopes.list())}});
+  answer.client_id = (*caller)->client_id;
+  return answer;
 }
 
 // Taskcluster's auth service: whether a request that another service got may come in.
