@@ -200,9 +200,9 @@ isolation = "in_process"
   EXPECT_EQ(json::write(b.config), R"({"nested":[1,2.5,true,{"a":"b"}],"region":"us"})");
   ASSERT_EQ(host.strategies.size(), 1u);
   EXPECT_EQ(host.strategies[0].isolation, Isolation::in_process);
-  EXPECT_EQ(host.place_of("/providers/b/config/region"), (folder / "m.toml").string() + ":38:10");
+  EXPECT_EQ(host.place_of("/providers/b/config/region"), (folder / "m.toml").string() + ":53:10");
   EXPECT_EQ(host.place_of("/providers/b/config/unknown/deep"),
-            (folder / "m.toml").string() + ":37:1");
+            (folder / "m.toml").string() + ":52:1");
 }
 
 TEST(ReadConfiguration,
