@@ -175,6 +175,14 @@ TEST(Checks, secrets_of_a_request_are_not_repeated) {
   EXPECT_EQ(broken.at("requestInfo").at("payload"), json::value("(OMITTED)"));
 }
 
+TEST(Checks, a_large_body_is_not_sent_back) {
+  Scene scene;
+  const json::object body{{"description", std::string(100'000, 'x')}};
+  const Reply reply = scene.call("createWorkerPool", {"p/w"}, {.body = body});
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_EQ(reply.at("requestInfo").at("payload"), json::value("(OMITTED)"));
+}
+
 TEST(Checks, a_pool_may_be_named_with_its_slash_as_it_is) {
   Scene scene;
   scene.call("createWorkerPool", {"p/w"}, {.body = scene.pool_body()});

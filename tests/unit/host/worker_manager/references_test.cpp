@@ -1,6 +1,8 @@
 // What describes the API to programs.
 #include "host/worker_manager/references.hpp"
 
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -121,6 +123,14 @@ TEST(References, the_reference_says_what_the_routes_are) {
       EXPECT_EQ(reply.at("requestInfo").at("method"), entry.at("name"));
     }
   }
+}
+
+TEST(References, the_page_about_compatibility_names_every_endpoint) {
+  std::ifstream in(MUSTER_SOURCE "/docs/taskcluster-compatibility.md");
+  const std::string page{std::istreambuf_iterator<char>(in), {}};
+  for (const Endpoint& endpoint : endpoints())
+    EXPECT_NE(page.find("`" + std::string(endpoint.name) + "`"), std::string::npos)
+        << endpoint.name;
 }
 
 }  // namespace
