@@ -10,6 +10,7 @@
 #include "host/plugins_of_host.hpp"
 #include "host/routes.hpp"
 #include "host/worker_manager/api.hpp"
+#include "host/worker_manager_of_host.hpp"
 
 namespace muster {
 namespace fs = std::filesystem;
@@ -146,7 +147,16 @@ std::optional<ExitCode> Daemon::listen() {
   add_metrics_route(*router_, metrics_, configuration_->http.metrics_need_token);
   add_routes(*router_, {status_, clock_, *plugins_, *workers_, {fleet_.get(), no_fleet_}});
   add_client_routes(*router_, *workers_, auth_);
-  add_worker_manager(url);
+  const auto api =
+      worker_manager::add_routes(*router_, worker_manager_parts({status_,
+                                                                 *plugins_,
+                                                                 auth_.authority(),
+                                                                 *workers_,
+                                                                 {fleet_.get(), no_fleet_},
+                                                                 url,
+                                                                 log_}));
+  metrics_.add_source([api](metrics::Page& page) { worker_manager::write_metrics(*api, page); });
+  if (fleet_) fleet_->events().add_routes(*router_);
   const fs::path address_file = data_directory_->path() / "address";
   auto written = write_file_atomically(address_file, url + "\n");
   if (written) written = auth_.write_admin_file(data_directory_->path(), url);
@@ -170,21 +180,6 @@ std::optional<ExitCode> Daemon::listen() {
              {"adminClientFile", (data_directory_->path() / "admin.env").string()}});
   notifier_.ready("serves " + url);
   return std::nullopt;
-}
-
-// The API of Taskcluster's worker-manager; without a fleet it says why nothing works.
-void Daemon::add_worker_manager(const std::string& url) {
-  worker_manager::Parts parts;
-  if (fleet_) parts = fleet_->worker_manager_parts();
-  parts.problem = no_fleet_;
-  parts.authority = &auth_.authority();
-  parts.workers = workers_.get();
-  parts.clock = std::make_shared<SystemClock>();
-  parts.log = log_;
-  parts.root_url = url;
-  parts.version = MUSTER_VERSION;
-  worker_manager_ = worker_manager::add_routes(*router_, std::move(parts));
-  if (fleet_) fleet_->events().add_routes(*router_);
 }
 
 // A store that cannot be used is no reason to be silent: the host serves, decides nothing, and says

@@ -22,10 +22,6 @@
 #include "host/metrics/metrics.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
 
-namespace muster::worker_manager {
-struct Api;
-}
-
 namespace muster {
 
 // Everything runs on the thread that calls run(), except HTTP handlers.
@@ -45,7 +41,6 @@ class Daemon {
   std::optional<ExitCode> load_plugins();
   std::optional<ExitCode> listen();
   void start_fleet(const std::string& url);
-  void add_worker_manager(const std::string& url);
   void serve();
   void reload();
   void log_mistakes(const config::Report& report) const;
@@ -73,7 +68,6 @@ class Daemon {
   std::unique_ptr<FleetOfHost> fleet_;
   std::string no_fleet_;  // why there is none
   metrics::Metrics metrics_;
-  std::shared_ptr<const worker_manager::Api> worker_manager_;
   std::unique_ptr<http::WorkerThreads> workers_;  // for handlers that wait for plugins
   std::unique_ptr<http::Router> router_;
   std::unique_ptr<http::Server> server_;  // last: its threads use all of the above

@@ -227,7 +227,6 @@ void FleetOfHost::configuration_changed(std::shared_ptr<const config::HostConfig
     other_source = parts_.configuration->worker_configurations != next->worker_configurations;
     other_demand = parts_.configuration->demand != next->demand;
     parts_.configuration = next;
-    infos_.clear();
     if (other_demand) replaced_demand = std::move(demand_);
     if (other_source) replaced = std::move(worker_configurations_);
     changed_.notify_all();
@@ -297,57 +296,6 @@ Result<Expansion> FleetOfHost::expand(const ProviderId& id, const ExpandRequest&
       .expand(request, plugin_loader::DeadlineContext(callee.deadline));
 }
 
-// Asked for every worker that registers: what was seen a moment ago is good enough, unless it was
-// bad.
-std::vector<worker_manager::ProviderInfo> FleetOfHost::provider_infos() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!infos_.empty() && std::ranges::all_of(infos_, &worker_manager::ProviderInfo::running))
-      return infos_;
-  }
-  auto infos = look_at_providers();
-  const std::lock_guard lock(mutex_);
-  return infos_ = std::move(infos);
-}
-
-std::vector<worker_manager::ProviderInfo> FleetOfHost::look_at_providers() const {
-  const auto configuration = this->configuration();
-  std::vector<worker_manager::ProviderInfo> infos;
-  for (const config::PluginInstance& provider : configuration->providers) {
-    const auto running = parts_.plugins->running(provider.id);
-    worker_manager::ProviderInfo& info = infos.emplace_back();
-    info.id = ProviderId(provider.id);
-    info.plugin = provider.plugin.substr(provider.plugin.find('/') + 1);
-    info.running = running.has_value();
-    const json::value* capabilities =
-        running ? running->description.if_contains("capabilities") : nullptr;
-    info.announced =
-        capabilities && capabilities->is_array() &&
-        std::ranges::find(capabilities->get_array(), json::value(capability::announced_workers)) !=
-            capabilities->get_array().end();
-  }
-  return infos;
-}
-
-worker_manager::Parts FleetOfHost::worker_manager_parts() {
-  worker_manager::Parts parts;
-  parts.fleet = fleet_.get();
-  parts.store = store_.get();
-  parts.providers = [this] { return provider_infos(); };
-  parts.surroundings = [this] { return surroundings(); };
-  parts.expand = [this](const ProviderId& id, const ExpandRequest& request) {
-    return expand(id, request);
-  };
-  parts.identify = [this](const ProviderId& id,
-                          const IdentifyRequest& request) -> Result<Identity> {
-    const fleet::Callee callee = find_plugin(id.str());
-    if (!callee.channel) return Error::transient("provider " + id.str() + " does not run");
-    return ProviderClient(*callee.channel)
-        .identify(request, plugin_loader::DeadlineContext(callee.deadline));
-  };
-  return parts;
-}
-
 void FleetOfHost::watch_providers() {
   ChangeTeller changes([this](events::Event event) {
     fleet_->post([event = std::move(event)](fleet::Fleet& fleet, fleet::Now now) {
@@ -358,12 +306,10 @@ void FleetOfHost::watch_providers() {
   while (!stopping_) {
     lock.unlock();
     tell_of_providers();
-    auto infos = look_at_providers();
     changes.look(parts_.plugins->list());
     changes.look(configuration_status());
     name_pools();
     lock.lock();
-    infos_ = std::move(infos);
     changed_.wait_for(lock, look_at_providers_every, [&] { return stopping_; });
   }
 }

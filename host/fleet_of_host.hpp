@@ -16,7 +16,6 @@
 #include "host/fleet/service.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
 #include "host/store/sqlite_store.hpp"
-#include "host/worker_manager/parts.hpp"
 
 namespace muster {
 
@@ -41,8 +40,6 @@ class FleetOfHost {
 
   fleet::Service& fleet() { return *fleet_; }
   events::Service& events() { return *events_; }
-  // For the worker-manager API: what concerns the fleet and its providers.
-  worker_manager::Parts worker_manager_parts();
   const store::Store& store() const { return *store_; }
   worker_configuration::Surroundings surroundings() const;
   Result<Expansion> expand(const ProviderId& provider, const ExpandRequest& request) const;
@@ -56,8 +53,6 @@ class FleetOfHost {
  private:
   explicit FleetOfHost(Parts parts);
   Result<void> open();
-  std::vector<worker_manager::ProviderInfo> look_at_providers() const;
-  std::vector<worker_manager::ProviderInfo> provider_infos();
   void start_worker_configurations();
   void start_demand();
   void name_pools();
@@ -74,7 +69,6 @@ class FleetOfHost {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool stopping_ = false;
-  std::vector<worker_manager::ProviderInfo> infos_;  // as they were seen last
   std::map<std::string, std::string>
       told_;  // providers that the fleet believes to be up: what was said
 
