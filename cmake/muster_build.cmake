@@ -5,6 +5,11 @@ target_compile_options(muster_build INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Werror
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast>)
 
+# Files that are compiled together see each other's anonymous namespaces; that hides nothing in a build of its own for each.
+if(CMAKE_UNITY_BUILD)
+  target_compile_options(muster_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow -Wno-subobject-linkage>)
+endif()
+
 set(MUSTER_SANITIZE "" CACHE STRING "Sanitizers, as the compiler's -fsanitize takes them: address,undefined or thread")
 if(MUSTER_SANITIZE)
   add_compile_options(-fsanitize=${MUSTER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

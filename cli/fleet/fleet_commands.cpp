@@ -10,7 +10,7 @@
 namespace muster::cli {
 namespace {
 
-struct Options {
+struct FleetOptions {
   HostOptions host;
   bool as_json = false;
   std::string pool, launch_config, file, until, reason;
@@ -22,7 +22,7 @@ struct Options {
   throw Exit{exit_failed};
 }
 
-HostClient connect(const Options& options) {
+HostClient connect(const FleetOptions& options) {
   auto host = find_host(options.host, process_environment);
   if (!host) fail(host.error());
   return HostClient(std::move(*host));
@@ -33,11 +33,11 @@ json::value answer_of(Result<json::value> answer) {
   return std::move(*answer);
 }
 
-std::string pool_path(const Options& options) {
+std::string pool_path(const FleetOptions& options) {
   return "/api/muster/v1/pools/" + path_segment(with_provisioner(options.pool));
 }
 
-CLI::App* add(CLI::App& app, const std::shared_ptr<Options>& options, const char* name,
+CLI::App* add(CLI::App& app, const std::shared_ptr<FleetOptions>& options, const char* name,
               const char* description, bool about_pool) {
   CLI::App* command = app.add_subcommand(name, description);
   add_host_options(*command, options->host);
@@ -51,9 +51,9 @@ CLI::App* add(CLI::App& app, const std::shared_ptr<Options>& options, const char
 
 // A command that fetches a document and shows it, or prints it as it is.
 void add_view(CLI::App& app, const char* name, const char* description, bool about_pool,
-              std::function<std::string(const Options&)> path,
+              std::function<std::string(const FleetOptions&)> path,
               std::string (*show)(const json::object&, const Style&), bool limited = false) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<FleetOptions>();
   CLI::App* command = add(app, options, name, description, about_pool);
   command->add_flag("--json", options->as_json, "Print the host's document");
   if (limited)
@@ -68,7 +68,7 @@ void add_view(CLI::App& app, const char* name, const char* description, bool abo
 }
 
 void add_backup(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<FleetOptions>();
   CLI::App* command = add(app, options, "backup",
                           "Copy the host's store to a new file, while the host works on", false);
   command->add_option("file", options->file, "The new file, on the host's machine")->required();
@@ -82,7 +82,7 @@ void add_backup(CLI::App& app) {
 }
 
 void add_pause(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<FleetOptions>();
   CLI::App* command =
       add(app, options, "pause", "Launch nothing from a launch configuration until a time", true);
   command->add_option("launchConfigId", options->launch_config)->required();
@@ -99,7 +99,7 @@ void add_pause(CLI::App& app) {
 }
 
 void add_resume(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<FleetOptions>();
   CLI::App* command = add(app, options, "resume", "End the pause of a launch configuration", true);
   command->add_option("launchConfigId", options->launch_config)->required();
   command->callback([options] {
@@ -113,14 +113,15 @@ void add_resume(CLI::App& app) {
 
 void add_fleet_commands(CLI::App& app) {
   const auto fixed = [](std::string path) {
-    return [path = "/api/muster/v1/" + std::move(path)](const Options&) { return path; };
+    return [path = "/api/muster/v1/" + std::move(path)](const FleetOptions&) { return path; };
   };
   const auto of_pool = [](std::string below) {
-    return
-        [below = std::move(below)](const Options& options) { return pool_path(options) + below; };
+    return [below = std::move(below)](const FleetOptions& options) {
+      return pool_path(options) + below;
+    };
   };
   const auto limited = [](std::string below) {
-    return [below = std::move(below)](const Options& options) {
+    return [below = std::move(below)](const FleetOptions& options) {
       return pool_path(options) + below + "?limit=" + std::to_string(options.limit);
     };
   };

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct CheckOptions {
   std::string path;
   std::string format = "text";
   bool json = false;
@@ -64,7 +64,7 @@ json::object to_json(const Counts& counts, const rules::Problems& problems) {
       {"problems", problems_json(problems)}};
 }
 
-void run(const Options& options) {
+void run(const CheckOptions& options) {
   const bool as_json = options.json || options.format == "json";
   std::error_code code;
   const bool one_file = !options.path.empty() && fs::is_regular_file(options.path, code);
@@ -104,7 +104,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_check(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckOptions>();
   auto* command = app.add_subcommand("check", "Check worker configurations");
   command->footer(
       "Exit code: 0 all right, 1 errors found, 2 wrong command line.\n"

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct DiffOptions {
   std::vector<std::string> words;  // REV1 [REV2] [DIR], or two folders
   bool json = false;
   bool exit_code = false;
@@ -75,7 +75,7 @@ std::vector<std::string> split_range(std::vector<std::string> words) {
   return words;
 }
 
-Sides sides_of(const Options& options) {
+Sides sides_of(const DiffOptions& options) {
   auto words = split_range(options.words);
   const auto here = Repository::around(".");
   const auto is_revision = [&](const std::string& name) { return here && here->commit(name); };
@@ -230,7 +230,7 @@ bool report_errors(const Sides& sides) {
   return any;
 }
 
-void run(const Options& options) {
+void run(const DiffOptions& options) {
   const auto sides = sides_of(options);
   if (sides.before.files.empty() && sides.after.files.empty())
     fail(exit_failed, "There are no worker configurations on either side.", options.json);
@@ -253,7 +253,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_diff(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DiffOptions>();
   auto* command =
       app.add_subcommand("diff", "Show what a change does to the evaluated worker configurations");
   command->footer(

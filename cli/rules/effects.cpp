@@ -74,7 +74,7 @@ struct Difference {
 
 using Key = std::tuple<Cause, std::string, std::string, std::string>;  // path, before, after
 
-struct Found {
+struct FoundEffect {
   Effect effect;
   std::vector<std::size_t> cases;
 };
@@ -98,7 +98,7 @@ class Comparison {
   }
 
   void take(std::vector<Effect>& effects, const std::vector<Facts>& all) {
-    std::vector<const Found*> ordered;
+    std::vector<const FoundEffect*> ordered;
     for (const auto& [key, found] : found_) ordered.push_back(&found);
     std::stable_sort(ordered.begin(), ordered.end(), [](const auto* a, const auto* b) {
       return std::tie(a->effect.line, a->effect.key) < std::tie(b->effect.line, b->effect.key);
@@ -113,7 +113,7 @@ class Comparison {
 
  private:
   // The same two evaluations differ in the same way in every place.
-  const std::vector<Found*>& changes_of(const Evaluation& was, const Evaluation& is) {
+  const std::vector<FoundEffect*>& changes_of(const Evaluation& was, const Evaluation& is) {
     const auto [at, added] = known_.try_emplace({&was, &is});
     if (!added) return at->second;
     for (const auto& leaf : was.leaves) {
@@ -127,7 +127,7 @@ class Comparison {
     return at->second;
   }
 
-  void note(std::vector<Found*>& changes, const Difference& difference) {
+  void note(std::vector<FoundEffect*>& changes, const Difference& difference) {
     if (is_pool_setting(difference.path) != pool_settings_) return;
     const auto *old_leaf = difference.old_leaf, *new_leaf = difference.new_leaf;
     const auto cause = difference.cause();
@@ -151,8 +151,8 @@ class Comparison {
   Evaluations was_, is_;
   std::string noun_;
   bool pool_settings_;
-  std::map<Key, Found> found_;
-  std::map<std::pair<const Evaluation*, const Evaluation*>, std::vector<Found*>> known_;
+  std::map<Key, FoundEffect> found_;
+  std::map<std::pair<const Evaluation*, const Evaluation*>, std::vector<FoundEffect*>> known_;
 };
 
 std::set<std::string> type_names(const Document& document) {

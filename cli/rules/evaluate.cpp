@@ -11,7 +11,7 @@
 namespace muster::cli {
 namespace {
 
-struct Options {
+struct EvaluateOptions {
   std::string file;
   std::string dir;
   std::vector<std::string> facts, more_facts;
@@ -19,7 +19,7 @@ struct Options {
   bool json = false;  // it is JSON anyhow; accepted because all commands take it
 };
 
-void run(const Options& options) {
+void run(const EvaluateOptions& options) {
   auto texts = options.facts;
   texts.insert(texts.end(), options.more_facts.begin(), options.more_facts.end());
   auto facts = parse_facts(texts, options.json);
@@ -37,7 +37,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_evaluate(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EvaluateOptions>();
   auto* command =
       app.add_subcommand("evaluate", "Print what a worker configuration comes to, as JSON");
   command->footer(

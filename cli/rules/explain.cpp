@@ -12,7 +12,7 @@
 namespace muster::cli {
 namespace {
 
-struct Options {
+struct ExplainOptions {
   std::string target;
   std::string dir;
   std::vector<std::string> facts;
@@ -133,7 +133,7 @@ bool explain_one(const rules::Document& document, const rules::Facts& facts,
        as_json);
 }
 
-void run(const Options& options) {
+void run(const ExplainOptions& options) {
   auto texts = options.facts;
   std::optional<rules::Path> key;
   for (const auto& word : options.rest) {
@@ -220,7 +220,7 @@ void add_deletion(Table& table, const rules::Document& document, const rules::De
 }
 
 void add_explain(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExplainOptions>();
   auto* command = app.add_subcommand(
       "explain", "Show each value with the rule and line that set it, and what it replaced");
   command->footer(

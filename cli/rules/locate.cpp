@@ -101,7 +101,7 @@ std::optional<std::string> id_in(const Folder& folder, const std::string& name, 
   fail(exit_usage, sentence, as_json);
 }
 
-struct Found {
+struct FoundFolder {
   Folder folder;
   std::string id;
 };
@@ -123,7 +123,7 @@ std::string plain_name(std::string name) {
   return name;
 }
 
-Found find_by_path(const std::string& name, bool as_json) {
+FoundFolder find_by_path(const std::string& name, bool as_json) {
   std::error_code code;
   const fs::path path(name);
   if (fs::is_directory(path, code))
@@ -143,7 +143,8 @@ Found find_by_path(const std::string& name, bool as_json) {
   return {{tidy(parent), std::move(files), std::move(set)}, path.stem().string()};
 }
 
-Found find_name(const std::string& typed, const std::string& dir, bool worker_types, bool as_json) {
+FoundFolder find_name(const std::string& typed, const std::string& dir, bool worker_types,
+                      bool as_json) {
   if (is_path(typed)) return find_by_path(typed, as_json);
   const auto name = plain_name(typed);
   std::vector<Folder> folders;

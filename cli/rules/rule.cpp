@@ -15,7 +15,7 @@ namespace {
 using rules::Edit;
 using rules::RulePlace;
 
-struct Options : RuleOptions {
+struct RuleEditOptions : RuleOptions {
   std::vector<std::string> words;  // KEY=VALUE, or KEY
   std::vector<std::string> conditions;
   std::vector<std::string> no_conditions;
@@ -53,7 +53,7 @@ std::size_t find_equals(const std::string& text) {
   return std::string::npos;
 }
 
-void add_values(const Options& options, std::vector<Edit>& edits) {
+void add_values(const RuleEditOptions& options, std::vector<Edit>& edits) {
   for (const auto& word : options.words) {
     const auto at = find_equals(word);
     if (at == std::string::npos)
@@ -86,7 +86,7 @@ std::vector<std::string> globs_of(const std::string& text) {
   }
 }
 
-void add_conditions(const Options& options, std::vector<Edit>& edits) {
+void add_conditions(const RuleEditOptions& options, std::vector<Edit>& edits) {
   if (options.always) edits.push_back(rules::SetConditions{options.rule, ""});
   if (!options.all_conditions.empty())
     edits.push_back(rules::SetConditions{options.rule, options.all_conditions});
@@ -106,7 +106,7 @@ void add_conditions(const Options& options, std::vector<Edit>& edits) {
   for (auto& condition : set) edits.push_back(std::move(condition));
 }
 
-RulePlace place_of(const Options& options) {
+RulePlace place_of(const RuleEditOptions& options) {
   const int given = !options.before.empty() + !options.after.empty() + options.first + options.last;
   if (given > 1)
     fail(exit_usage, "Only one of --before, --after, --first and --last can be given.",
@@ -117,14 +117,14 @@ RulePlace place_of(const Options& options) {
   return {RulePlace::Where::last, ""};
 }
 
-void add_place_options(CLI::App& command, Options& options) {
+void add_place_options(CLI::App& command, RuleEditOptions& options) {
   command.add_option("--before", options.before, "Right before this rule");
   command.add_option("--after", options.after, "Right after this rule");
   command.add_flag("--first", options.first, "Before all others");
   command.add_flag("--last", options.last, "After all others");
 }
 
-void add_content_options(CLI::App& command, Options& options) {
+void add_content_options(CLI::App& command, RuleEditOptions& options) {
   command.add_option("values", options.words, "KEY=VALUE: a TOML value, or else a string");
   command
       .add_option("--condition", options.conditions,
@@ -138,7 +138,7 @@ void add_content_options(CLI::App& command, Options& options) {
 }
 
 void add_set(CLI::App& rule) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RuleEditOptions>();
   auto* command = rule.add_subcommand("set", "Set values, conditions or the description of a rule");
   command->footer(
       "Examples: muster rule set build ec2-ami aws.ImageId=ami-9\n"
@@ -164,7 +164,7 @@ void add_set(CLI::App& rule) {
 }
 
 void add_unset(CLI::App& rule) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RuleEditOptions>();
   auto* command = rule.add_subcommand("unset", "Take values out of a rule");
   command->footer("Example: muster rule unset build ec2-ami aws.KeyName");
   add_common(*command, *options, true);
@@ -197,7 +197,7 @@ void add_unset(CLI::App& rule) {
 }
 
 void add_add(CLI::App& rule) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RuleEditOptions>();
   auto* command = rule.add_subcommand("add", "Add a rule");
   command->footer(
       "Example: muster rule add build eu-ami aws.ImageId=ami-7 --condition region=eu-* \\\n"
@@ -215,7 +215,7 @@ void add_add(CLI::App& rule) {
 }
 
 void add_remove(CLI::App& rule) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RuleEditOptions>();
   auto* command =
       rule.add_subcommand("remove", "Remove a rule with the comments in it and right above it");
   command->footer("Example: muster rule remove build ec2-ami --dry-run");
@@ -224,7 +224,7 @@ void add_remove(CLI::App& rule) {
 }
 
 void add_move(CLI::App& rule) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RuleEditOptions>();
   auto* command = rule.add_subcommand("move", "Move a rule: later rules win");
   command->footer("Example: muster rule move build ec2-ami --after basic-options");
   add_common(*command, *options, true);

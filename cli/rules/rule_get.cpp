@@ -10,7 +10,7 @@
 namespace muster::cli {
 namespace {
 
-struct Options : RuleOptions {
+struct RuleGetOptions : RuleOptions {
   std::string key;
 };
 
@@ -115,7 +115,7 @@ void collect_keys(const rules::Node& node, rules::Path& path, std::vector<std::s
 }
 
 // The bare text of a string, for scripts; anything else as JSON.
-void print_value(const rules::Rule& rule, const Options& options) {
+void print_value(const rules::Rule& rule, const RuleGetOptions& options) {
   const auto path = rules::parse_path(options.key);
   if (!path) fail(exit_usage, "That is not a key: " + path.error().message + ".", options.json);
   const auto* node = &rule.values;
@@ -139,7 +139,7 @@ void print_value(const rules::Rule& rule, const Options& options) {
     print(show(value) + "\n");
 }
 
-void run(const Options& options) {
+void run(const RuleGetOptions& options) {
   const auto target = find_target(options.configuration, options.dir, false, options.json);
   const auto& document = *target.document;
   if (options.rule.empty()) return list_rules(document, options.json);
@@ -163,7 +163,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_rule_get(CLI::App& rule) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RuleGetOptions>();
   auto* command = rule.add_subcommand("get", "Show all rules, one rule, or one value of a rule");
   command->footer("Example: muster rule get build ec2-ami aws.ImageId");
   add_common(*command, *options, false);

@@ -47,19 +47,19 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-enum class Line { read, end, too_long };
+enum class LineEnd { read, end, too_long };
 
 // Without its end. Never keeps more than `most` bytes.
-Line next_line(std::streambuf& in, std::string& line, std::size_t most) {
+LineEnd next_line(std::streambuf& in, std::string& line, std::size_t most) {
   using Traits = std::streambuf::traits_type;
   line.clear();
   auto c = in.sbumpc();
-  if (c == Traits::eof()) return Line::end;
+  if (c == Traits::eof()) return LineEnd::end;
   for (; c != Traits::eof() && c != '\n'; c = in.sbumpc()) {
-    if (line.size() == most) return Line::too_long;
+    if (line.size() == most) return LineEnd::too_long;
     line += static_cast<char>(c);
   }
-  return Line::read;
+  return LineEnd::read;
 }
 
 class Reader {
@@ -96,10 +96,10 @@ class Reader {
   // To the next line that says something.
   bool next() {
     while (!enough()) {
-      const Line outcome = next_line(in_, line_, limits_.line_bytes);
-      if (outcome == Line::end) return false;
+      const LineEnd outcome = next_line(in_, line_, limits_.line_bytes);
+      if (outcome == LineEnd::end) return false;
       ++number_;
-      if (outcome == Line::too_long) {
+      if (outcome == LineEnd::too_long) {
         complain(number_, "the line is longer than " + std::to_string(limits_.line_bytes) +
                               " bytes; this is no demand trace");
         return stopped_ = true, false;
@@ -209,9 +209,9 @@ class Reader {
     std::string text(number_ - 1, '\n');  // so that lines keep their numbers
     text += line_ + "\n";
     while (text.size() <= config::max_toml_bytes) {
-      const Line outcome = next_line(in_, line_, config::max_toml_bytes);
-      if (outcome == Line::end) break;
-      text += line_ + (outcome == Line::read ? "\n" : "");
+      const LineEnd outcome = next_line(in_, line_, config::max_toml_bytes);
+      if (outcome == LineEnd::end) break;
+      text += line_ + (outcome == LineEnd::read ? "\n" : "");
     }
     if (text.size() > config::max_toml_bytes)
       return complain(0,

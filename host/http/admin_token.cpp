@@ -8,7 +8,7 @@
 namespace muster::http {
 namespace {
 
-constexpr std::size_t shortest_token = 32, longest_token = 4096;
+constexpr std::size_t shortest_token = 32, longest_admin_token = 4096;
 
 std::string trimmed(std::string text) {
   const auto end = text.find_last_not_of(" \t\r\n");
@@ -32,7 +32,7 @@ Result<AdminToken> read_or_make_admin_token(const std::filesystem::path& file) {
   if (status.st_mode & (S_IRWXG | S_IRWXO))
     return Error::config("others than its owner may use the admin token in " + file.string() +
                          ": chmod 600 it, and replace it if somebody may have read it");
-  const auto content = read_file(file, longest_token);
+  const auto content = read_file(file, longest_admin_token);
   if (!content) return content.error();
   const Secret token(trimmed(*content));
   if (token.reveal().size() < shortest_token)

@@ -11,7 +11,7 @@
 namespace muster::rules {
 namespace {
 
-using Result = std::shared_ptr<const Evaluated>;
+using SharedEvaluated = std::shared_ptr<const Evaluated>;
 using EffectKey = std::vector<const Effect*>;
 
 struct EffectKeyHash {
@@ -23,7 +23,7 @@ struct EffectKeyHash {
   }
 };
 
-using ResultsByRules = std::unordered_map<RuleSet, Result, RuleSetHash>;
+using ResultsByRules = std::unordered_map<RuleSet, SharedEvaluated, RuleSetHash>;
 
 struct LoadedDocument {
   LoadedDocument(std::shared_ptr<const Document> document, EffectTable& table)
@@ -37,7 +37,7 @@ struct LoadedDocument {
   ResultsByRules results_before;  // of the replaced document: alive for those who ask again
 };
 
-Result apply(std::vector<std::shared_ptr<const Effect>> effects) {
+SharedEvaluated apply(std::vector<std::shared_ptr<const Effect>> effects) {
   auto result = std::make_shared<Evaluated>();
   for (const auto& effect : effects) {
     for (const Path& path : effect->unset) unset_path(result->document, path);
@@ -59,7 +59,7 @@ struct Evaluator::State {
   EvaluatorStatistics statistics;
   EffectKey key;  // scratch
 
-  Result find_or_apply(const LoadedDocument& document, const RuleSet& matched) {
+  SharedEvaluated find_or_apply(const LoadedDocument& document, const RuleSet& matched) {
     std::vector<std::shared_ptr<const Effect>> effects;
     key.clear();
     for (const std::size_t rule : members(matched)) {
@@ -69,9 +69,9 @@ struct Evaluator::State {
       key.push_back(effect.get());
     }
     auto& place = by_effects[key];
-    if (Result known = place.lock()) return ++statistics.found, known;
+    if (SharedEvaluated known = place.lock()) return ++statistics.found, known;
     ++statistics.evaluated;
-    Result result = apply(std::move(effects));
+    SharedEvaluated result = apply(std::move(effects));
     place = result;
     if (by_effects.size() >= sweep_at) sweep();
     return result;
@@ -105,7 +105,7 @@ void Evaluator::remove(std::string_view id) {
     state_->documents.erase(found);
 }
 
-Result Evaluator::evaluate(std::string_view id, const Facts& facts) {
+SharedEvaluated Evaluator::evaluate(std::string_view id, const Facts& facts) {
   const auto found = state_->documents.find(id);
   if (found == state_->documents.end()) return nullptr;
   LoadedDocument& document = found->second;

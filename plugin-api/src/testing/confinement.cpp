@@ -20,8 +20,8 @@
 namespace muster::testing {
 namespace {
 
-constexpr int report_fd = 3;  // the pipe's place in the child
-constexpr int refused = 77;   // the child's exit code after a refused call
+constexpr int report_fd = 3;      // the pipe's place in the child
+constexpr int exit_refused = 77;  // the child's exit code after a refused call
 
 // Memory, the way out, and what a C library may ask at any time. `write` and `close` only reach the
 // pipe: every other file of the child is closed.
@@ -70,7 +70,7 @@ const char* name_of(long number) {
 void tell_and_leave(int, siginfo_t* info, void*) {
   const int number = info->si_syscall;
   [[maybe_unused]] const auto written = ::write(report_fd, &number, sizeof number);
-  ::_exit(refused);
+  ::_exit(exit_refused);
 }
 
 bool confine() {
@@ -98,7 +98,7 @@ bool confine() {
   ::close(1);
   ::close(2);
   ::syscall(__NR_close_range, report_fd + 1, ~0U, 0);
-  if (!confine()) ::_exit(refused + 1);
+  if (!confine()) ::_exit(exit_refused + 1);
   const auto described = describe(plugin);
   const std::string text = described ? *described : described.error().message;
   for (std::size_t done = 0; done < text.size();) {
@@ -159,8 +159,8 @@ Result<std::string> describe_confined(const muster_plugin& plugin) {
   if (!WIFEXITED(status))
     return Error::internal(std::string("describe was killed by ") + ::strsignal(WTERMSIG(status)));
   if (WEXITSTATUS(status) == 0) return *said;
-  if (WEXITSTATUS(status) == refused) return trespass(*said);
-  if (WEXITSTATUS(status) == refused + 1)
+  if (WEXITSTATUS(status) == exit_refused) return trespass(*said);
+  if (WEXITSTATUS(status) == exit_refused + 1)
     return Error::unsupported("this machine cannot confine a process");
   return decode_failure(WEXITSTATUS(status), *said);
 }

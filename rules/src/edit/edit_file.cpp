@@ -132,21 +132,21 @@ class Replacement {
   bool placed_ = false;
 };
 
-struct Attempt {
+struct EditAttempt {
   FileEdit edit;
   bool overtaken = false;  // a program that does not lock wrote meanwhile
 };
 
-Result<Attempt> attempt(const std::filesystem::path& file, std::span<const Edit> edits,
-                        const EditFileOptions& options,
-                        std::chrono::steady_clock::time_point deadline) {
+Result<EditAttempt> attempt(const std::filesystem::path& file, std::span<const Edit> edits,
+                            const EditFileOptions& options,
+                            std::chrono::steady_clock::time_point deadline) {
   const auto opened = open_locked(file, deadline);
   if (!opened) return opened.error();
   auto before = read_all(**opened, file);
   if (!before) return before.error();
   auto after = edit_text(*before, edits);
   if (!after) return after.error();
-  Attempt result{{std::move(*before), std::move(*after)}};
+  EditAttempt result{{std::move(*before), std::move(*after)}};
   if (options.dry_run || result.edit.before == result.edit.after) return result;
 
   // Renaming over a write-protected file would succeed, against its owner's wish.

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 
 // So many workers that run and work.
-FleetDriver working_fleet(std::int64_t workers) {
+FleetDriver settled_fleet(std::int64_t workers) {
   FleetDriver driver = simple_fleet();
   driver.demand("p/w", workers);
   driver.demand("p/w", 0);
@@ -23,14 +23,14 @@ FleetDriver working_fleet(std::int64_t workers) {
 }
 
 TEST(Listing, one_call_lists_all_and_not_one_for_each_worker) {
-  FleetDriver driver = working_fleet(20);
+  FleetDriver driver = settled_fleet(20);
   const int before = driver.cloud().listings;
   driver.advance(10min);
   EXPECT_LE(driver.cloud().listings - before, 11);
 }
 
 TEST(Listing, a_worker_that_vanished_needs_two_listings_to_be_gone) {
-  FleetDriver driver = working_fleet(3);
+  FleetDriver driver = settled_fleet(3);
   driver.cloud().instances.erase("cloud-1");
   const int before = driver.cloud().listings;
   while (driver.cloud().listings == before) driver.advance(1s);
@@ -42,7 +42,7 @@ TEST(Listing, a_worker_that_vanished_needs_two_listings_to_be_gone) {
 }
 
 TEST(Listing, a_worker_that_one_listing_forgot_lives_on) {
-  FleetDriver driver = working_fleet(3);
+  FleetDriver driver = settled_fleet(3);
   int listings = 0;
   driver.cloud().spoil_listing = [&](muster::Listing& listing) {
     if (++listings % 2)
@@ -54,7 +54,7 @@ TEST(Listing, a_worker_that_one_listing_forgot_lives_on) {
 }
 
 TEST(Listing, a_worker_that_was_heard_of_after_the_listing_began_is_there) {
-  FleetDriver driver = working_fleet(2);
+  FleetDriver driver = settled_fleet(2);
   driver.withhold = [](const Question& question) { return asks<AskListing>(question); };
   for (int round = 0; round < 4; ++round) {
     driver.advance(61s);
@@ -67,7 +67,7 @@ TEST(Listing, a_worker_that_was_heard_of_after_the_listing_began_is_there) {
 }
 
 TEST(Listing, an_empty_listing_of_a_provider_with_ten_workers_is_not_believed_at_once) {
-  FleetDriver driver = working_fleet(10);
+  FleetDriver driver = settled_fleet(10);
   int lies = 3;
   driver.cloud().spoil_listing = [&](muster::Listing& listing) {
     if (lies-- > 0) listing.instances.clear();
@@ -78,7 +78,7 @@ TEST(Listing, an_empty_listing_of_a_provider_with_ten_workers_is_not_believed_at
 }
 
 TEST(Listing, a_provider_that_insists_that_all_is_gone_is_believed_in_the_end) {
-  FleetDriver driver = working_fleet(10);
+  FleetDriver driver = settled_fleet(10);
   driver.cloud().instances.clear();
   driver.advance(65s);
   EXPECT_EQ(driver.workers(WorkerState::running).size(), 10u);
@@ -88,7 +88,7 @@ TEST(Listing, a_provider_that_insists_that_all_is_gone_is_believed_in_the_end) {
 }
 
 TEST(Listing, workers_that_were_told_to_end_make_no_listing_suspicious) {
-  FleetDriver driver = working_fleet(12);
+  FleetDriver driver = settled_fleet(12);
   for (const std::string& id : driver.cloud().ids())
     ASSERT_TRUE(driver.fleet().remove_worker(driver.name(id), "test", driver.now()));
   driver.advance(10s);
@@ -97,7 +97,7 @@ TEST(Listing, workers_that_were_told_to_end_make_no_listing_suspicious) {
 }
 
 TEST(Listing, a_region_that_could_not_be_listed_lets_nobody_vanish) {
-  FleetDriver driver = working_fleet(3);
+  FleetDriver driver = settled_fleet(3);
   driver.cloud().spoil_listing = [](muster::Listing& listing) {
     listing.instances.clear();
     listing.problems.push_back(Error::transient("no answer").in_zone("a"));
@@ -107,7 +107,7 @@ TEST(Listing, a_region_that_could_not_be_listed_lets_nobody_vanish) {
 }
 
 TEST(Listing, an_instance_that_the_provider_stopped_is_gone_at_once) {
-  FleetDriver driver = working_fleet(2);
+  FleetDriver driver = settled_fleet(2);
   driver.cloud().instances.at("cloud-1").state = InstanceState::stopped;
   driver.advance(61s);
   EXPECT_EQ(driver.worker("cloud-1")->state, WorkerState::stopped);
@@ -174,7 +174,7 @@ TEST(Listing, an_instance_of_another_muster_is_left_alone) {
 }
 
 TEST(Listing, an_instance_that_should_be_gone_and_is_not_is_ended_again) {
-  FleetDriver driver = working_fleet(1);
+  FleetDriver driver = settled_fleet(1);
   const Instance zombie = driver.cloud().instances.at("cloud-1");
   ASSERT_TRUE(driver.fleet().remove_worker(driver.name("cloud-1"), "test", driver.now()));
   driver.advance(1min);
@@ -186,7 +186,7 @@ TEST(Listing, an_instance_that_should_be_gone_and_is_not_is_ended_again) {
 }
 
 TEST(Listing, a_termination_that_fails_is_tried_again) {
-  FleetDriver driver = working_fleet(1);
+  FleetDriver driver = settled_fleet(1);
   driver.cloud().down = Error::transient("down");
   ASSERT_TRUE(driver.fleet().remove_worker(driver.name("cloud-1"), "test", driver.now()));
   driver.advance(5min);
@@ -198,7 +198,7 @@ TEST(Listing, a_termination_that_fails_is_tried_again) {
 }
 
 TEST(Listing, terminating_names_the_worker_as_its_provider_knows_it) {
-  FleetDriver driver = working_fleet(1);
+  FleetDriver driver = settled_fleet(1);
   ASSERT_TRUE(driver.fleet().remove_worker(driver.name("cloud-1"), "not needed", driver.now()));
   driver.settle();
   const TerminateRequest& request = driver.cloud().terminate_requests.at(0);

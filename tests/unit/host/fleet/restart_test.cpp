@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 const auto allocations = [](const Question& question) { return asks<AskAllocation>(question); };
 
-FleetDriver working_fleet(std::int64_t workers, Lifecycle lifecycle = {}) {
+FleetDriver running_fleet(std::int64_t workers, Lifecycle lifecycle = {}) {
   FleetDriver driver =
       simple_fleet({.id = "p/w", .launch_configs = {{"lc-1"}}, .lifecycle = std::move(lifecycle)});
   driver.demand("p/w", workers);
@@ -26,7 +26,7 @@ FleetDriver working_fleet(std::int64_t workers, Lifecycle lifecycle = {}) {
 // Epochs and intents
 
 TEST(Restart, from_a_store_that_cannot_be_read_is_refused_with_the_reason) {
-  FleetDriver driver = working_fleet(1);
+  FleetDriver driver = running_fleet(1);
   store::MemoryStore store(driver.store().contents());
   ASSERT_TRUE(store.commit({store::erase<LaunchConfigRow>({std::string("p/w")})}));
   const auto refused = Fleet::load(store, {}, "host", driver.now());
@@ -152,7 +152,7 @@ TEST(Restart, goes_on_with_the_pools_of_before_while_no_configuration_can_be_rea
 }
 
 TEST(Restart, goes_on_with_a_termination_that_was_asked_for) {
-  FleetDriver driver = working_fleet(1);
+  FleetDriver driver = running_fleet(1);
   driver.withhold = [](const Question& question) { return asks<AskTermination>(question); };
   ASSERT_TRUE(driver.fleet().remove_worker(driver.name("cloud-1"), "test", driver.now()));
   driver.settle();
@@ -168,7 +168,7 @@ TEST(Restart, goes_on_with_a_termination_that_was_asked_for) {
 // Grace
 
 TEST(Grace, after_a_start_nobody_is_stopped_because_of_time) {
-  FleetDriver driver = working_fleet(2, {.registration_timeout = 20min,
+  FleetDriver driver = running_fleet(2, {.registration_timeout = 20min,
                                          .reregistration_timeout = 2h,
                                          .queue_inactivity_timeout = 1h,
                                          .idle_timeout = 5min});
@@ -188,7 +188,7 @@ TEST(Grace, after_a_start_nobody_is_stopped_because_of_time) {
 }
 
 TEST(Grace, after_a_start_no_worker_that_asks_is_told_to_end_before_the_demand_is_known) {
-  FleetDriver driver = working_fleet(1);
+  FleetDriver driver = running_fleet(1);
   driver.crash();
   driver.start_again();
   EXPECT_FALSE(driver.fleet().should_terminate(driver.name("cloud-1"), driver.now())->terminate);
@@ -197,7 +197,7 @@ TEST(Grace, after_a_start_no_worker_that_asks_is_told_to_end_before_the_demand_i
 }
 
 TEST(Grace, after_a_start_a_worker_that_drained_is_not_ended_before_it_could_say_that_it_works) {
-  FleetDriver driver = working_fleet(1, {.idle_timeout = 5min});
+  FleetDriver driver = running_fleet(1, {.idle_timeout = 5min});
   ASSERT_TRUE(driver.active("cloud-1", 0));
   driver.advance(5min + 5s);
   ASSERT_EQ(driver.worker("cloud-1")->drain, Drain::surplus);
@@ -209,7 +209,7 @@ TEST(Grace, after_a_start_a_worker_that_drained_is_not_ended_before_it_could_say
 
 TEST(Grace, after_a_clock_jump_nobody_is_stopped_because_of_time) {
   FleetDriver driver =
-      working_fleet(2, {.reregistration_timeout = 2h, .queue_inactivity_timeout = 1h});
+      running_fleet(2, {.reregistration_timeout = 2h, .queue_inactivity_timeout = 1h});
   driver.jump_clock(24h * 30);
   driver.advance(9min);
   EXPECT_EQ(driver.workers(WorkerState::running).size(), 2u);
@@ -236,7 +236,7 @@ TEST(Grace, a_clock_that_was_ahead_and_is_set_right_leaves_nothing_waiting_for_i
 }
 
 TEST(Grace, credentials_of_a_clock_that_was_ahead_do_not_last_for_years) {
-  FleetDriver driver = working_fleet(1, {.reregistration_timeout = 1h});
+  FleetDriver driver = running_fleet(1, {.reregistration_timeout = 1h});
   ASSERT_TRUE(driver.active("cloud-1", 1));
   driver.jump_clock(24h * 365);
   ASSERT_TRUE(driver.fleet().reregister_worker(driver.name("cloud-1"), driver.secret, driver.secret,
