@@ -137,7 +137,9 @@ std::optional<ExitCode> Daemon::listen() {
   server_ = std::move(*server);
   const std::string url =
       url_of(configuration_->listen, server_->port(), configuration_->http.tls.has_value());
-  start_fleet(url);
+  const std::string& written = configuration_->public_url;
+  const std::string public_url = written.empty() ? url : written;
+  start_fleet(public_url);
   metrics_.add_source([this](metrics::Page& page) {
     page.gauge("muster_build_info", "1; the label says which version runs", 1,
                {{"version", MUSTER_VERSION}});
@@ -153,15 +155,15 @@ std::optional<ExitCode> Daemon::listen() {
                                                                  auth_.authority(),
                                                                  *workers_,
                                                                  {fleet_.get(), no_fleet_},
-                                                                 url,
+                                                                 public_url,
                                                                  log_}));
   metrics_.add_source([api](metrics::Page& page) { worker_manager::write_metrics(*api, page); });
   if (fleet_) fleet_->events().add_routes(*router_);
   const fs::path address_file = data_directory_->path() / "address";
-  auto written = write_file_atomically(address_file, url + "\n");
-  if (written) written = auth_.write_admin_file(data_directory_->path(), url);
-  if (!written) {
-    log_.error(written.error().message);
+  auto noted = write_file_atomically(address_file, url + "\n");
+  if (noted) noted = auth_.write_admin_file(data_directory_->path(), url);
+  if (!noted) {
+    log_.error(noted.error().message);
     return ExitCode::failed;
   }
   status_.change([&](HostStatus& status) {
