@@ -34,7 +34,8 @@ void write_pool(const fleet::Pool& pool, Page& page) {
 
 void write_events(const events::Numbers& numbers, Page& page) {
   page.counter("muster_events_total", "Events, since the first start", number(numbers.newest));
-  page.gauge("muster_events_listeners", "Streams of events that are open", number(numbers.listeners));
+  page.gauge("muster_events_listeners", "Streams of events that are open",
+             number(numbers.listeners));
   const auto lag = [&](const std::string& consumer, std::int64_t value) {
     page.gauge("muster_events_lag", "Events that a consumer has not taken yet", number(value),
                {{"consumer", consumer}});
