@@ -40,6 +40,9 @@ std::vector<Change> changes_between(const HostConfiguration& before,
   compare(before.store, after.store, "store", true);
   compare(before.fleet, after.fleet, "fleet", true);
   compare(before.demand, after.demand, "demand", false);
+  compare(before.events, after.events, "events", true);
+  compare(before.webhooks, after.webhooks, "webhooks", false);
+  compare(before.amqp, after.amqp, "amqp", false);
   add_instances(changes, "providers", before.providers, after.providers);
   add_instances(changes, "strategies", before.strategies, after.strategies);
   return changes;

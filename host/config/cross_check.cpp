@@ -25,6 +25,7 @@ class CrossCheck {
     check_worker_configurations();
     check_tokens();
     check_demand();
+    check_consumers();
     const std::vector<std::string> installed = installed_plugins(host_.plugin_folders);
     for (const PluginInstance& provider : host_.providers)
       check_instance("/providers/" + pointer_part(provider.id), provider, installed);
@@ -183,8 +184,7 @@ class CrossCheck {
 
   // Also if it was refused before.
   bool was_written(const std::string& source, const std::string& key) const {
-    const json::value* item = host_.document->root.at("demand").get_object().if_contains(source);
-    return item && item->is_object() && item->get_object().contains(key);
+    return host_written("demand", source, key.c_str());
   }
 
   void check_demand() {
@@ -224,6 +224,33 @@ class CrossCheck {
               "it is shorter than the interval, which is " + to_duration_text(source.interval),
               "give at least two intervals");
     }
+  }
+
+  void check_consumers() {
+    constexpr auto secret_in_address =
+        "an address with a password in it is seen by everybody who sees logs";
+    for (const WebhookSettings& webhook : host_.webhooks) {
+      const std::string pointer = "/webhooks/" + pointer_part(webhook.name);
+      if (has_user(webhook.url))
+        error(pointer + "/url", secret_in_address, "let the receiver check the signature instead");
+      if (webhook.secret_file.empty() && !host_written("webhooks", webhook.name, "secretFile"))
+        warning(pointer, "without secretFile, anybody can send the receiver what looks like events",
+                "make one: head -c 32 /dev/urandom | base64 > secret, and let the receiver check");
+    }
+    if (!host_.amqp) return;
+    if (has_password(host_.amqp->url))
+      error("/amqp/url", secret_in_address, "write amqps://user@broker and passwordFile");
+    else if (const auto authority = authority_of(host_.amqp->url);
+             has_user(host_.amqp->url) && !authority.starts_with("guest@") &&
+             !host_.document->root.at("amqp").get_object().contains("passwordFile"))
+      error("/amqp/url", "it names a user but there is no password", "write passwordFile, too");
+    if (host_.amqp->heartbeat < std::chrono::seconds(2))
+      error("/amqp/heartbeat", "it is shorter than two seconds", "write for example \"20s\"");
+  }
+
+  bool host_written(const char* table, const std::string& name, const char* key) const {
+    const json::value* item = host_.document->root.at(table).get_object().if_contains(name);
+    return item && item->is_object() && item->get_object().contains(key);
   }
 
   void check_instance(const std::string& pointer, const PluginInstance& instance,

@@ -16,6 +16,7 @@
 #include "host/base/isolation.hpp"
 #include "host/base/log.hpp"
 #include "host/base/secret.hpp"
+#include "host/config/event_settings.hpp"
 #include "host/config/units.hpp"
 
 namespace muster::config {
@@ -140,6 +141,9 @@ struct HostConfiguration {
   // Sorted by id; `cheapest`, `classic` and `estimator` if the file names none.
   std::vector<PluginInstance> strategies;
   std::vector<DemandSettings> demand;  // sorted by name
+  EventSettings events;
+  std::vector<WebhookSettings> webhooks;  // sorted by name
+  std::optional<AmqpSettings> amqp;
   std::shared_ptr<const TomlDocument> document;
 
   // "/etc/muster/muster.toml:12:3" of what a JSON pointer names

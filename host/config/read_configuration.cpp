@@ -37,6 +37,7 @@ class Reader {
     read_http(table(root, "http"), host.http);
     read_auth(table(root, "auth"), host);
     host.demand = read_demand(table(root, "demand"));
+    read_events(root, host);
     host.store.synchronous_full =
         text(table(root, "store"), "synchronous").value_or("full") == "full";
     read_fleet(table(root, "fleet"), host.fleet);
@@ -165,6 +166,47 @@ class Reader {
           std::max<std::chrono::milliseconds>(std::chrono::minutes(5), 3 * source.interval);
     read(from, "concurrency", source.at_once);
     return source;
+  }
+
+  void read_path(const json::object& from, const char* key, fs::path& into) const {
+    if (const auto written = text(from, key)) into = absolute(*written);
+  }
+
+  void read_events(const json::object& root, HostConfiguration& host) const {
+    const json::object events = table(root, "events");
+    read(events, "kept", host.events.kept);
+    read(events, "deadLettersKept", host.events.dead_letters_kept);
+    read(events, "inMemory", host.events.in_memory);
+    std::map<std::string, WebhookSettings> sorted;
+    for (const auto& [name, item] : table(root, "webhooks"))
+      sorted[std::string(name)] = webhook(std::string(name), item.get_object());
+    for (auto& [name, item] : sorted) host.webhooks.push_back(std::move(item));
+    const json::object from = table(root, "amqp");
+    if (!from.contains("url")) return;
+    AmqpSettings& amqp = host.amqp.emplace();
+    amqp.url = *text(from, "url");
+    read_path(from, "passwordFile", amqp.password_file);
+    read_path(from, "caFile", amqp.ca_file);
+    amqp.exchange_prefix = text(from, "exchangePrefix").value_or(amqp.exchange_prefix);
+    read(from, "heartbeat", amqp.heartbeat);
+    read(from, "window", amqp.window);
+  }
+
+  WebhookSettings webhook(std::string name, const json::object& from) const {
+    WebhookSettings webhook;
+    webhook.name = std::move(name);
+    webhook.url = text(from, "url").value_or("");
+    read_path(from, "secretFile", webhook.secret_file);
+    read_path(from, "caFile", webhook.ca_file);
+    if (const auto* kinds = from.if_contains("kinds"); kinds && kinds->is_array())
+      for (const json::value& kind : kinds->get_array())
+        if (kind.is_string()) webhook.kinds.emplace_back(kind.get_string());
+    webhook.worker_pool_id = text(from, "workerPoolId").value_or("");
+    webhook.provider_id = text(from, "providerId").value_or("");
+    webhook.launch_config_id = text(from, "launchConfigId").value_or("");
+    read(from, "timeout", webhook.timeout);
+    read(from, "giveUpAfter", webhook.give_up_after);
+    return webhook;
   }
 
   static void read_fleet(const json::object& from, FleetSettings& fleet) {
