@@ -115,15 +115,23 @@ HostClient::~HostClient() = default;
 HostClient::HostClient(HostClient&&) noexcept = default;
 
 Result<json::value> HostClient::get(const std::string& path) {
-  return send(path, nullptr);
+  return send("GET", path, "");
 }
 
 Result<json::value> HostClient::post(const std::string& path, const json::object& body) {
-  const std::string text = json::write(body);
-  return send(path, &text);
+  return send("POST", path, json::write(body));
 }
 
-Result<json::value> HostClient::send(const std::string& path, const std::string* body) {
+Result<json::value> HostClient::put(const std::string& path, const json::object& body) {
+  return send("PUT", path, json::write(body));
+}
+
+Result<json::value> HostClient::remove(const std::string& path) {
+  return send("DELETE", path, "");
+}
+
+Result<json::value> HostClient::send(const char* method, const std::string& path,
+                                     const std::string& body) {
   CURL* const curl = impl_->curl.get();
   curl_easy_reset(curl);
   std::string answer;
@@ -142,9 +150,10 @@ Result<json::value> HostClient::send(const std::string& path, const std::string*
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, append);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
-  if (body) {
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, static_cast<long>(body->size()));
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->c_str());
+  curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
+  if (!body.empty()) {
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, static_cast<long>(body.size()));
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.c_str());
   }
   if (const CURLcode code = curl_easy_perform(curl); code != CURLE_OK)
     return Error::transient("the host at " + impl_->address.url +

@@ -46,10 +46,12 @@ class HostClient {
   // other 4xx. A host that cannot be reached is `transient`.
   Result<json::value> get(const std::string& path);
   Result<json::value> post(const std::string& path, const json::object& body = {});
+  Result<json::value> put(const std::string& path, const json::object& body);
+  Result<json::value> remove(const std::string& path);
 
  private:
   struct Impl;
-  Result<json::value> send(const std::string& path, const std::string* body);
+  Result<json::value> send(const char* method, const std::string& path, const std::string& body);
   std::unique_ptr<Impl> impl_;
 };
 

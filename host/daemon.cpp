@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "host/base/atomic_file.hpp"
+#include "host/client_routes.hpp"
 #include "host/config/changes.hpp"
-#include "host/http/admin_token.hpp"
 #include "host/plugins_of_host.hpp"
 #include "host/routes.hpp"
 
@@ -91,17 +91,10 @@ std::optional<ExitCode> Daemon::open_data_directory() {
 }
 
 std::optional<ExitCode> Daemon::load_tokens(const config::HostConfiguration& configuration) {
-  const fs::path& file = configuration.auth.admin_token_file;
-  const auto admin = http::read_or_make_admin_token(file);
-  if (!admin) {
-    log_.error(admin.error().message);
-    return ExitCode::failed;
-  }
-  if (admin->made) log_.info("made an admin token", {{"adminTokenFile", file.string()}});
-  std::vector<http::KnownToken> tokens{{"admin", admin->digest}};
-  for (const auto& [name, digest] : configuration.auth.tokens) tokens.push_back({name, digest});
-  authenticator_.replace_tokens(std::move(tokens));
-  return std::nullopt;
+  const auto loaded = auth_.load(configuration, data_directory_->path());
+  if (loaded) return std::nullopt;
+  log_.error(loaded.error().message);
+  return ExitCode::failed;
 }
 
 std::optional<ExitCode> Daemon::load_plugins() {
@@ -129,8 +122,7 @@ std::optional<ExitCode> Daemon::load_plugins() {
 }
 
 std::optional<ExitCode> Daemon::listen() {
-  router_ = std::make_unique<http::Router>(
-      log_, [this](const http::Request& request) { return authenticator_.turn_away(request); });
+  router_ = std::make_unique<http::Router>(log_, auth::Guard(auth_.authority(), route_scopes()));
   workers_ = std::make_unique<http::WorkerThreads>(2, 64, log_);
   auto server = http::Server::listen(server_settings(*configuration_), *router_, clock_, log_);
   if (!server) {
@@ -141,8 +133,11 @@ std::optional<ExitCode> Daemon::listen() {
   const std::string url = url_of(configuration_->listen, server_->port());
   start_fleet(url);
   add_routes(*router_, {status_, clock_, *plugins_, *workers_, {fleet_.get(), no_fleet_}});
+  add_client_routes(*router_, *workers_, auth_);
   const fs::path address_file = data_directory_->path() / "address";
-  if (const auto written = write_file_atomically(address_file, url + "\n"); !written) {
+  auto written = write_file_atomically(address_file, url + "\n");
+  if (written) written = auth_.write_admin_file(data_directory_->path(), url);
+  if (!written) {
     log_.error(written.error().message);
     return ExitCode::failed;
   }
@@ -158,7 +153,8 @@ std::optional<ExitCode> Daemon::listen() {
              {"configurationFile",
               configuration_->file.empty() ? "(built-in)" : configuration_->file.string()},
              {"dataDirectory", data_directory_->path().string()},
-             {"adminTokenFile", configuration_->auth.admin_token_file.string()}});
+             {"adminTokenFile", configuration_->auth.admin_token_file.string()},
+             {"adminClientFile", (data_directory_->path() / "admin.env").string()}});
   notifier_.ready("serves " + url);
   return std::nullopt;
 }
@@ -174,10 +170,11 @@ void Daemon::start_fleet(const std::string& url) {
                                      .url = url});
   if (started) {
     fleet_ = std::move(*started);
-    return;
+    return auth_.open_book(fleet_->store(), fleet_->fleet(), data_directory_->path());
   }
   no_fleet_ = "nothing is decided: " + started.error().message;
   log_.error(no_fleet_);
+  auth_.no_book(no_fleet_);
 }
 
 // The watchdog's pings go on whatever is waited for, as long as the HTTP threads run.
@@ -249,7 +246,7 @@ void Daemon::take_over(const config::Report& report) {
     changed += (changed.empty() ? "" : ", ") + change.key;
   if (load_tokens(*next)) {
     status_.change([&](HostStatus& status) {
-      status.configuration_problems = {"the admin token cannot be read; the log has the reason"};
+      status.configuration_problems = {"tokens or clients cannot be read; the log has the reason"};
     });
     return;
   }

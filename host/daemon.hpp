@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "host/auth_of_host.hpp"
 #include "host/base/clock.hpp"
 #include "host/base/data_directory.hpp"
 #include "host/base/log.hpp"
@@ -15,7 +16,6 @@
 #include "host/exit_code.hpp"
 #include "host/fleet_of_host.hpp"
 #include "host/host_status.hpp"
-#include "host/http/authenticator.hpp"
 #include "host/http/router.hpp"
 #include "host/http/server.hpp"
 #include "host/http/worker_threads.hpp"
@@ -60,7 +60,7 @@ class Daemon {
   Log log_;
   PublishedStatus status_;
   std::optional<DataDirectory> data_directory_;
-  http::Authenticator authenticator_;
+  AuthOfHost auth_{clock_, log_};
   std::unique_ptr<plugin_loader::PluginCatalog> plugins_;
   std::unique_ptr<FleetOfHost> fleet_;
   std::string no_fleet_;                          // why there is none

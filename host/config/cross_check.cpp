@@ -6,6 +6,8 @@
 
 #include <muster/nearest.hpp>
 
+#include "host/auth/networks.hpp"
+#include "host/auth/roles.hpp"
 #include "host/config/installed_plugins.hpp"
 #include "host/git/repository.hpp"
 
@@ -24,6 +26,7 @@ class CrossCheck {
     check_plugin_folders();
     check_worker_configurations();
     check_tokens();
+    check_clients();
     check_demand();
     check_consumers();
     const std::vector<std::string> installed = installed_plugins(host_.plugin_folders);
@@ -170,16 +173,40 @@ class CrossCheck {
   void check_tokens() {
     for (auto token = host_.auth.tokens.begin(); token != host_.auth.tokens.end(); ++token) {
       const std::string pointer = "/auth/tokens/" + pointer_part(token->first) + "/sha256";
-      if (token->second == sha256(""))
+      if (token->second.digest == sha256(""))
         error(pointer, "this is the SHA-256 of an empty text, so nothing would be a token",
               "hash the token itself: printf %s \"$TOKEN\" | sha256sum");
       const auto same = std::find_if(host_.auth.tokens.begin(), token, [&](const auto& other) {
-        return other.second == token->second;
+        return other.second.digest == token->second.digest;
       });
       if (same != token)
         error(pointer, "the same token already has the name " + same->first,
               "give each name a token of its own");
     }
+  }
+
+  void check_expiry(const std::string& pointer, const std::optional<Time>& read) {
+    if (!read && document_.values.contains(pointer + "/expires"))
+      error(pointer + "/expires", "this is no time",
+            "write a time with its zone, such as \"2027-01-31T00:00:00Z\"");
+  }
+
+  void check_clients() {
+    for (const auto& [name, token] : host_.auth.tokens)
+      check_expiry("/auth/tokens/" + pointer_part(name), token.expires);
+    for (const auto& [id, client] : host_.auth.clients) {
+      const std::string pointer = "/auth/clients/" + pointer_part(id);
+      check_expiry(pointer, client.expires);
+      if (id == "admin" || id.starts_with("muster/"))
+        error(pointer, "the host keeps this name for itself",
+              "give the client another name than admin or muster/...");
+    }
+    if (const auto roles = auth::Roles::make(host_.auth.roles); !roles)
+      error("/auth/roles", roles.error().message, "change the role");
+    for (std::size_t i = 0; i < host_.auth.trusted_proxies.size(); ++i)
+      if (const auto network = auth::Networks::parse({host_.auth.trusted_proxies[i]}); !network)
+        error("/auth/trustedProxies/" + std::to_string(i), network.error().message,
+              "name the proxies' own addresses");
   }
 
   // Also if it was refused before.

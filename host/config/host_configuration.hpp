@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <muster/context.hpp>
 #include <muster/json.hpp>
 
 #include "host/base/isolation.hpp"
@@ -73,9 +74,39 @@ struct HttpSettings {
   friend bool operator==(const HttpSettings&, const HttpSettings&) = default;
 };
 
+// A bearer token, known by its digest.
+struct StaticToken {
+  Sha256 digest{};
+  std::vector<std::string> scopes = {"*"};
+  std::optional<Time> expires = {};
+  friend bool operator==(const StaticToken&, const StaticToken&) = default;
+};
+
+// A client that signs its requests.
+struct StaticClient {
+  std::filesystem::path access_token_file;  // absolute
+  std::vector<std::string> scopes = {};
+  std::optional<Time> expires = {};
+  bool disabled = false;
+  std::string description = {};
+  bool replay_protection = false;
+  friend bool operator==(const StaticClient&, const StaticClient&) = default;
+};
+
+struct LockoutSettings {
+  std::uint32_t failures = 20;
+  std::chrono::milliseconds window = std::chrono::minutes(1);
+  std::chrono::milliseconds duration = std::chrono::minutes(1);
+  friend bool operator==(const LockoutSettings&, const LockoutSettings&) = default;
+};
+
 struct AuthSettings {
-  std::filesystem::path admin_token_file;  // absolute
-  std::map<std::string, Sha256> tokens;    // by name: the digests of further bearer tokens
+  std::filesystem::path admin_token_file;            // absolute
+  std::map<std::string, StaticToken> tokens;         // by name
+  std::map<std::string, StaticClient> clients = {};  // by clientId
+  std::map<std::string, std::vector<std::string>> roles = {};
+  std::vector<std::string> trusted_proxies = {};
+  LockoutSettings lockout = {};
   friend bool operator==(const AuthSettings&, const AuthSettings&) = default;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <muster/codec.hpp>
+
 #include "host/base/atomic_file.hpp"
 #include "host/config/cross_check.hpp"
 #include "host/config/schema_check.hpp"
@@ -122,12 +124,58 @@ class Reader {
   void read_auth(const json::object& from, HostConfiguration& host) const {
     const auto file = text(from, "adminTokenFile");
     host.auth.admin_token_file = file ? absolute(*file) : host.data_directory / "admin-token";
-    for (const auto& [name, token] : table(from, "tokens")) {
-      const auto* written = token.get_object().if_contains("sha256");
-      if (!written) continue;
-      if (const auto digest = sha256_from_hex(written->get_string()))
-        host.auth.tokens[std::string(name)] = *digest;
-    }
+    for (const auto& [name, token] : table(from, "tokens"))
+      if (token.get_object().contains("sha256"))
+        host.auth.tokens[std::string(name)] = static_token(token.get_object());
+    for (const auto& [id, client] : table(from, "clients"))
+      host.auth.clients[std::string(id)] = static_client(client.get_object());
+    for (const auto& [name, role] : table(from, "roles"))
+      host.auth.roles[std::string(name)] = texts(role.get_object(), "scopes").value_or(Texts());
+    host.auth.trusted_proxies = texts(from, "trustedProxies").value_or(Texts());
+    const json::object lockout = table(from, "lockout");
+    read(lockout, "failures", host.auth.lockout.failures);
+    read(lockout, "window", host.auth.lockout.window);
+    read(lockout, "duration", host.auth.lockout.duration);
+  }
+
+  using Texts = std::vector<std::string>;
+  static std::optional<Texts> texts(const json::object& from, std::string_view key) {
+    const auto* found = from.if_contains(key);
+    if (!found || !found->is_array()) return std::nullopt;
+    Texts all;
+    for (const json::value& item : found->get_array())
+      if (item.is_string()) all.emplace_back(item.get_string());
+    return all;
+  }
+  static std::optional<Time> moment(const json::object& from, std::string_view key) {
+    const auto found = text(from, key);
+    return found ? parse_time(*found) : std::nullopt;  // the cross check says if it is none
+  }
+
+  static StaticToken static_token(const json::object& from) {
+    StaticToken token;
+    const std::string_view hex = from.at("sha256").get_string();
+    for (std::size_t i = 0; i < token.digest.size(); ++i)
+      token.digest[i] =
+          static_cast<unsigned char>(std::stoul(std::string(hex.substr(2 * i, 2)), nullptr, 16));
+    token.scopes = texts(from, "scopes").value_or(token.scopes);
+    token.expires = moment(from, "expires");
+    return token;
+  }
+
+  StaticClient static_client(const json::object& from) const {
+    StaticClient client;
+    if (const auto file = text(from, "accessTokenFile")) client.access_token_file = absolute(*file);
+    client.scopes = texts(from, "scopes").value_or(client.scopes);
+    client.expires = moment(from, "expires");
+    client.description = text(from, "description").value_or("");
+    const auto flag = [&](std::string_view key) {
+      const auto* found = from.if_contains(key);
+      return found && found->get_bool();
+    };
+    client.disabled = flag("disabled");
+    client.replay_protection = flag("replayProtection");
+    return client;
   }
 
   std::vector<DemandSettings> read_demand(const json::object& from) const {
