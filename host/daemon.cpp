@@ -27,15 +27,18 @@ http::ServerSettings server_settings(const config::HostConfiguration& configurat
   settings.write_timeout = http.write_timeout;
   settings.idle_timeout = http.idle_timeout;
   settings.access_log = http.access_log;
+  settings.peers = {http.max_connections_per_peer, http.requests_per_second_per_peer,
+                    http.request_burst_per_peer, http.limit_loopback};
+  if (http.tls) settings.tls = http::TlsFiles{http.tls->certificate_file, http.tls->key_file};
   return settings;
 }
 
 // Where clients on this machine find the host: "any address" is reached by loopback.
-std::string url_of(config::ListenAddress listen, std::uint16_t port) {
+std::string url_of(config::ListenAddress listen, std::uint16_t port, bool tls) {
   if (listen.address == "0.0.0.0") listen.address = "127.0.0.1";
   if (listen.address == "::") listen.address = "::1";
   listen.port = port;
-  return "http://" + to_string(listen);
+  return (tls ? "https://" : "http://") + to_string(listen);
 }
 
 }  // namespace
@@ -130,8 +133,16 @@ std::optional<ExitCode> Daemon::listen() {
     return ExitCode::cannot_listen;
   }
   server_ = std::move(*server);
-  const std::string url = url_of(configuration_->listen, server_->port());
+  const std::string url =
+      url_of(configuration_->listen, server_->port(), configuration_->http.tls.has_value());
   start_fleet(url);
+  metrics_.add_source([this](metrics::Page& page) {
+    page.gauge("muster_build_info", "1; the label says which version runs", 1,
+               {{"version", MUSTER_VERSION}});
+    metrics::write_process_metrics(page);
+    server_->write_metrics(page);
+  });
+  add_metrics_route(*router_, metrics_, configuration_->http.metrics_need_token);
   add_routes(*router_, {status_, clock_, *plugins_, *workers_, {fleet_.get(), no_fleet_}});
   add_client_routes(*router_, *workers_, auth_);
   const fs::path address_file = data_directory_->path() / "address";
@@ -214,9 +225,24 @@ void Daemon::reload() {
       refuse(report);
   } else {
     load_tokens(*configuration_);
+    reload_certificate(*configuration_);
     log_.info("there is no configuration file to read again: the host runs on the built-in one");
   }
   notifier_.ready("serves " + status_.get()->url);
+}
+
+std::optional<std::string> Daemon::reload_certificate(
+    const config::HostConfiguration& configuration) {
+  const auto& tls = configuration.http.tls;
+  if (!tls || !server_->certificate_expires()) return std::nullopt;  // or it waits for a restart
+  const auto replaced = server_->replace_certificate({tls->certificate_file, tls->key_file});
+  if (!replaced) {
+    log_.error("the old certificate goes on: " + replaced.error().message);
+    return "the old certificate goes on: " + replaced.error().message;
+  }
+  log_.info("the certificate was read again",
+            {{"expires", format_time(*server_->certificate_expires())}});
+  return std::nullopt;
 }
 
 void Daemon::log_mistakes(const config::Report& report) const {
@@ -255,6 +281,7 @@ void Daemon::take_over(const config::Report& report) {
   for (const Error& error :
        plugins_->configure(plugin_folders(*next, defaults_), instance_specs(*next)))
     problems.push_back(error.message);
+  if (auto problem = reload_certificate(*next)) problems.push_back(std::move(*problem));
   if (fleet_) fleet_->configuration_changed(next);
   status_.change([&](HostStatus& status) {
     status.configuration = next;

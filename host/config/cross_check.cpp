@@ -22,6 +22,7 @@ class CrossCheck {
 
   std::vector<Mistake> run() {
     check_listen();
+    check_http();
     check_data_directory();
     check_plugin_folders();
     check_worker_configurations();
@@ -59,9 +60,36 @@ class CrossCheck {
       return error("/listen",
                    json::write(*written) + " is not an IP address and a port from 0 to 65535",
                    "write for example \"127.0.0.1:8600\", \"[::1]:8600\" or \"0.0.0.0:8600\"");
-    if (!listen->loopback)
+    if (!listen->loopback && !host_.http.tls)
       warning("/listen", "tokens travel in clear text to and from " + to_string(*listen),
-              "listen on 127.0.0.1 behind a proxy that speaks TLS unless the network is trusted");
+              "write [http.tls], or listen on 127.0.0.1 behind a proxy that speaks TLS, unless the "
+              "network is trusted");
+  }
+
+  void check_http() {
+    const HttpSettings& http = host_.http;
+    const auto in_bounds = [&](const char* key, auto value, auto least, auto most,
+                               const std::string& bounds) {
+      if (value < least || value > most)
+        error(std::string("/http/") + key, "it must be " + bounds, "write a value within that");
+    };
+    using namespace std::chrono_literals;
+    constexpr std::uint64_t kib = 1024, mib = 1024 * kib;
+    in_bounds("maxHeaderBytes", http.max_header_bytes, kib, mib, "from 1KiB to 1MiB");
+    in_bounds("maxBodyBytes", http.max_body_bytes, kib, 1024 * mib, "from 1KiB to 1GiB");
+    for (const auto& [key, value] : {std::pair("headerTimeout", http.header_timeout),
+                                     std::pair("bodyTimeout", http.body_timeout),
+                                     std::pair("writeTimeout", http.write_timeout),
+                                     std::pair("idleTimeout", http.idle_timeout)})
+      in_bounds(key, value, std::chrono::milliseconds(10ms), std::chrono::milliseconds(24h),
+                "from 10ms to 24h");
+    if (!http.tls) return;
+    for (const auto& [key, file] : {std::pair("certificateFile", http.tls->certificate_file),
+                                    std::pair("keyFile", http.tls->key_file)})
+      if (std::error_code failed; !fs::is_regular_file(file, failed))
+        error(std::string("/http/tls/") + key,
+              file.string() + (failed ? ": " + failed.message() : " is not a file"),
+              "name a PEM file that the user of musterd can read");
   }
 
   void check_data_directory() {

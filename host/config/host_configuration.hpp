@@ -61,6 +61,11 @@ struct LogSettings {
   friend bool operator==(const LogSettings&, const LogSettings&) = default;
 };
 
+struct TlsSettings {
+  std::filesystem::path certificate_file, key_file;  // absolute; PEM
+  friend bool operator==(const TlsSettings&, const TlsSettings&) = default;
+};
+
 struct HttpSettings {
   std::uint32_t threads = 2;
   std::uint32_t max_connections = 4096;
@@ -71,6 +76,12 @@ struct HttpSettings {
   std::chrono::milliseconds write_timeout = std::chrono::seconds(60);
   std::chrono::milliseconds idle_timeout = std::chrono::seconds(75);
   bool access_log = true;
+  std::uint32_t max_connections_per_peer = 1024;       // 0: no limit
+  std::uint32_t requests_per_second_per_peer = 5'000;  // 0: no limit
+  std::uint32_t request_burst_per_peer = 10'000;
+  bool limit_loopback = false;  // whether the limits of peers hold for this machine, too
+  bool metrics_need_token = false;
+  std::optional<TlsSettings> tls = {};  // empty: plain HTTP
   friend bool operator==(const HttpSettings&, const HttpSettings&) = default;
 };
 

@@ -81,6 +81,10 @@ class Reader {
     if (const auto* found = from.if_contains(key)) into = found->to_number<std::uint32_t>();
   }
 
+  static void read(const json::object& from, std::string_view key, bool& into) {
+    if (const auto* found = from.if_contains(key)) into = found->get_bool();
+  }
+
   fs::path absolute(const fs::path& path) const { return (base_ / path).lexically_normal(); }
 
   void read_worker_configurations(const json::object& root, HostConfiguration& host) const {
@@ -109,7 +113,7 @@ class Reader {
     if (format == "json") log.format = LogFormat::json;
   }
 
-  static void read_http(const json::object& from, HttpSettings& http) {
+  void read_http(const json::object& from, HttpSettings& http) const {
     read(from, "threads", http.threads);
     read(from, "maxConnections", http.max_connections);
     read_size(from, "maxHeaderBytes", http.max_header_bytes);
@@ -118,7 +122,15 @@ class Reader {
     read(from, "bodyTimeout", http.body_timeout);
     read(from, "writeTimeout", http.write_timeout);
     read(from, "idleTimeout", http.idle_timeout);
-    if (const auto* found = from.if_contains("accessLog")) http.access_log = found->get_bool();
+    read(from, "maxConnectionsPerPeer", http.max_connections_per_peer);
+    read(from, "requestsPerSecondPerPeer", http.requests_per_second_per_peer);
+    read(from, "requestBurstPerPeer", http.request_burst_per_peer);
+    read(from, "accessLog", http.access_log);
+    read(from, "limitLoopback", http.limit_loopback);
+    read(from, "metricsNeedToken", http.metrics_need_token);
+    const json::object tls = table(from, "tls");
+    const auto certificate = text(tls, "certificateFile"), key = text(tls, "keyFile");
+    if (certificate && key) http.tls = TlsSettings{absolute(*certificate), absolute(*key)};
   }
 
   void read_auth(const json::object& from, HostConfiguration& host) const {

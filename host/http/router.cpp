@@ -89,7 +89,8 @@ Router::Found Router::find(Request& request) const {
   Found found;
   found.broken = path.broken();
   if (path.broken()) return found;
-  const std::string_view wanted = request.method == "HEAD" ? "GET" : request.method;
+  const std::string_view wanted =
+      request.method == "HEAD" ? std::string_view("GET") : std::string_view(request.method);
   for (const std::size_t number : table_.candidates(path)) {
     const Route& route = routes_[number];
     if (!route.path.fits(path)) continue;

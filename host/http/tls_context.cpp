@@ -8,10 +8,13 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 
+#include "host/base/atomic_file.hpp"
 #include "host/base/secret_file.hpp"
 
 namespace muster::http {
 namespace {
+
+constexpr std::size_t largest_file = 1024 * 1024;
 
 int descriptor(BIO* bio) {
   return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio)));
@@ -111,6 +114,8 @@ Result<std::shared_ptr<const TlsContext>> TlsContext::load(const TlsFiles& files
   BIO_meth_set_read(made->method_, read_socket);
   BIO_meth_set_ctrl(made->method_, control);
   set_options(made->context_);
+  if (const auto readable = read_file(files.certificate, largest_file); !readable)
+    return Error::config("the certificate cannot be read: " + readable.error().message);
   if (SSL_CTX_use_certificate_chain_file(made->context_, files.certificate.c_str()) != 1)
     return Error::config("the certificate in " + files.certificate.string() +
                          " cannot be used: " + complaint());

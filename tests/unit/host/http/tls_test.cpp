@@ -18,6 +18,18 @@ namespace fs = std::filesystem;
 
 const std::string get_hello = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n";
 
+// Large pieces, one after the other.
+class Counting final : public Stream {
+ public:
+  More pull(std::string& out) override {
+    out += std::string(30'000, static_cast<char>('0' + said_));
+    return ++said_ == 9 ? More::end : More::yes;
+  }
+
+ private:
+  int said_ = 0;
+};
+
 class TlsTest : public ::testing::Test {
  protected:
   TlsTest() { make_certificate(); }
@@ -28,7 +40,12 @@ class TlsTest : public ::testing::Test {
   }
   void start(ServerSettings settings = {}) {
     settings.tls = files;
-    test = std::make_unique<TestServer>(settings);
+    test = std::make_unique<TestServer>(settings, [](Router& router) {
+      router.add(
+          "GET", "/count", now([](const Request& request) {
+            return Response{request.secure ? 200 : 500, {}, "", std::make_shared<Counting>()};
+          }));
+    });
   }
   testing::TlsClient connect(int version = 0) {
     return testing::TlsClient(test->server->port(), version);
@@ -98,6 +115,18 @@ TEST_F(TlsTest, large_bodies_come_back_whole) {
   client.send("POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: " +
               std::to_string(body.size()) + "\r\n\r\n" + body);
   EXPECT_TRUE(client.read_all().ends_with("\r\n\r\n" + body));
+}
+
+TEST_F(TlsTest, streams_come_whole_and_end_well) {
+  start();
+  auto client = connect();
+  client.send("GET /count HTTP/1.0\r\n\r\n");
+  const std::string answer = client.read_all();
+  std::string expected = "\r\n\r\n";
+  for (char digit = '0'; digit < '9'; ++digit) expected += std::string(30'000, digit);
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 "));
+  EXPECT_TRUE(answer.ends_with(expected));
+  EXPECT_TRUE(client.ended_well());
 }
 
 TEST_F(TlsTest, old_versions_are_refused_and_counted) {
