@@ -41,7 +41,8 @@ std::vector<rules::Path> paths_of(const std::vector<Kind>& kinds, const rules::P
   std::set<rules::Path> seen;
   for (const auto& kind : kinds)
     for (const auto& leaf : kind.evaluation->leaves)
-      if (rules::is_below(leaf.path, key) && seen.insert(leaf.path).second) paths.push_back(leaf.path);
+      if (rules::is_below(leaf.path, key) && seen.insert(leaf.path).second)
+        paths.push_back(leaf.path);
   return paths;
 }
 

@@ -1,4 +1,5 @@
-// What the API shows of worker configurations, of the providers they are evaluated for, and of demand.
+// What the API shows of worker configurations, of the providers they are evaluated for, and of
+// demand.
 
 #include <muster/codec.hpp>
 #include <muster/rules/explanation.hpp>
@@ -21,8 +22,8 @@ constexpr auto placements_wait = std::chrono::seconds(10);
 Response show_configurations(const Request&, const Query&, FleetOfHost& host) {
   const auto status = host.configuration_status();
   if (status) return json_answer(worker_configuration::to_json(*status));
-  return json_answer(json::object{
-      {"source", nullptr}, {"note", "the host configuration has no workerConfigurations"}});
+  return json_answer(json::object{{"source", nullptr},
+                                  {"note", "the host configuration has no workerConfigurations"}});
 }
 
 Response reload_configurations(const Request& request, const Query& query, FleetOfHost& host) {
@@ -65,8 +66,7 @@ Response list_files(const Request& request, const Query& query, FleetOfHost& hos
                                  {"file", file.name},
                                  {"bytes", file.text.size()},
                                  {"workerTypes", worker_types_of(set, id_of(file))}});
-  return json_answer(
-      json::object{{"revision", (*files)->revision}, {"files", std::move(shown)}});
+  return json_answer(json::object{{"revision", (*files)->revision}, {"files", std::move(shown)}});
 }
 
 Response show_file(const Request& request, const Query& query, FleetOfHost& host) {
@@ -135,9 +135,8 @@ Result<Subject> subject_of(const Query& query, FleetOfHost& host) {
   Subject subject{*files, rules::ConfigurationSet::from_files((*files)->files)};
   subject.document = type ? subject.set.find_by_worker_type(*type) : nullptr;
   if (!subject.document)
-    return Error::not_found(
-        "no worker configuration has the worker type of " + pool +
-        "; pools that were made through the API are not evaluated from rules");
+    return Error::not_found("no worker configuration has the worker type of " + pool +
+                            "; pools that were made through the API are not evaluated from rules");
   if (const auto id = query.find("launchConfigId")) {
     auto facts = facts_of_launch_config(host, WorkerPoolId(pool), *id);
     if (!facts) return facts.error();
@@ -156,9 +155,8 @@ Result<Subject> subject_of(const Query& query, FleetOfHost& host) {
 Response evaluate(const Request& request, const Query& query, FleetOfHost& host) {
   const auto subject = subject_of(query, host);
   if (!subject) return refusal(request, subject.error());
-  json::object answer =
-      rules::explanation(*subject->document, subject->facts,
-                         rules::evaluate(*subject->document, subject->facts), {});
+  json::object answer = rules::explanation(*subject->document, subject->facts,
+                                           rules::evaluate(*subject->document, subject->facts), {});
   answer.erase("values");
   answer.erase("deleted");
   answer["revision"] = subject->files->revision;
@@ -176,8 +174,7 @@ Response explain(const Request& request, const Query& query, FleetOfHost& host) 
   }
   const auto evaluation = rules::evaluate(*subject->document, subject->facts);
   json::object answer = rules::explanation(*subject->document, subject->facts, evaluation, key);
-  if (!key.empty() && answer["values"].as_array().empty() &&
-      answer["deleted"].as_array().empty()) {
+  if (!key.empty() && answer["values"].as_array().empty() && answer["deleted"].as_array().empty()) {
     const std::string text = rules::format_path(key);
     const std::string near = rules::nearest_name(text, rules::keys_of(evaluation));
     return error_answer(request, 404, "ResourceNotFound",

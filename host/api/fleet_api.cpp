@@ -10,19 +10,18 @@ using http::Request;
 using http::Response;
 
 void Paths::view(const std::string& path, std::vector<std::string_view> known, View view) {
-  router_.add("GET", base_path + path,
-              [access = access_, known = std::move(known), view](Request&& request,
-                                                                 const Reply& reply) {
-                if (!access.fleet)
-                  return reply(error_answer(request, 503, "NoFleet", access.problem));
-                auto query = Query::parse(request.query, known);
-                if (!query) return reply(error_answer(request, query.error()));
-                const auto asked = std::make_shared<const Request>(std::move(request));
-                access.fleet->fleet().look([asked, query = std::move(*query), view, reply](
-                                               const fleet::Fleet& fleet, fleet::Now now) {
-                  reply(view(*asked, query, fleet, now));
-                });
-              });
+  router_.add(
+      "GET", base_path + path,
+      [access = access_, known = std::move(known), view](Request&& request, const Reply& reply) {
+        if (!access.fleet) return reply(error_answer(request, 503, "NoFleet", access.problem));
+        auto query = Query::parse(request.query, known);
+        if (!query) return reply(error_answer(request, query.error()));
+        const auto asked = std::make_shared<const Request>(std::move(request));
+        access.fleet->fleet().look([asked, query = std::move(*query), view, reply](
+                                       const fleet::Fleet& fleet, fleet::Now now) {
+          reply(view(*asked, query, fleet, now));
+        });
+      });
 }
 
 void Paths::work(const char* method, const std::string& path, std::vector<std::string_view> known,
@@ -35,6 +34,15 @@ void Paths::work(const char* method, const std::string& path, std::vector<std::s
                 if (!query) return error_answer(request, query.error());
                 return work(request, *query, *access.fleet);
               }));
+}
+
+void add_fleet_paths(http::Router& router, http::WorkerThreads& workers,
+                     const FleetAccess& access) {
+  Paths paths(router, workers, access);
+  add_fleet_views(paths);
+  add_journal_paths(paths);
+  add_fleet_changes(paths);
+  add_configuration_paths(paths);
 }
 
 Response refusal(const Request& request, const Error& error) {
@@ -55,8 +63,8 @@ Response no_pool(const Request& request) {
 
 namespace muster {
 
-json::object fleet_summary(const FleetAccess& access) {
-  if (!access.fleet) return {{"state", "off"}, {"reason", access.problem}};
+json::object fleet_summary(const FleetAccess& access, const fleet::Fleet* fleet) {
+  if (!access.fleet || !fleet) return {{"state", "off"}, {"reason", access.problem}};
   const store::Health health = access.fleet->fleet().store_health();
   if (!health.ok)
     return {{"state", "readOnly"},
@@ -64,15 +72,13 @@ json::object fleet_summary(const FleetAccess& access) {
             {"since", format_time(health.failing_since.value_or(Time{}))}};
   std::int64_t pools = 0, workers = 0;
   std::map<std::string, std::int64_t> verdicts;
-  access.fleet->fleet().read([&](const fleet::Fleet& fleet, fleet::Now) {
-    for (const fleet::Pool& pool : fleet.pools()) {
-      if (pool.removed()) continue;
-      ++pools;
-      workers += pool.totals.workers;
-      ++verdicts[std::string(
-          enum_names(pool.verdict.kind)[static_cast<std::size_t>(pool.verdict.kind)])];
-    }
-  });
+  for (const fleet::Pool& pool : fleet->pools()) {
+    if (pool.removed()) continue;
+    ++pools;
+    workers += pool.totals.workers;
+    ++verdicts[std::string(
+        enum_names(pool.verdict.kind)[static_cast<std::size_t>(pool.verdict.kind)])];
+  }
   json::object summary{{"state", "deciding"}, {"pools", pools}, {"workers", workers}};
   summary["verdicts"] = codec::to_value(verdicts);
   if (const auto status = access.fleet->configuration_status())

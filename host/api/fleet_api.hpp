@@ -19,8 +19,8 @@ struct FleetAccess {
 };
 
 // For the status document and for readiness: {"state": "deciding"|"readOnly"|"off", "reason"}.
-// Waits for the fleet if it is deciding.
-json::object fleet_summary(const FleetAccess& access);
+// `fleet` is the state to look at; null if there is none.
+json::object fleet_summary(const FleetAccess& access, const fleet::Fleet* fleet);
 
 }  // namespace muster
 
@@ -51,6 +51,8 @@ class Paths {
   const FleetAccess access_;
 };
 
+// All of the following.
+void add_fleet_paths(http::Router& router, http::WorkerThreads& workers, const FleetAccess& access);
 void add_fleet_views(Paths& paths);          // pools, workers, launch configurations, holds
 void add_journal_paths(Paths& paths);        // decisions, errors
 void add_fleet_changes(Paths& paths);        // what operators may do

@@ -60,8 +60,7 @@ json::object launch_config_document(const fleet::Fleet& fleet, fleet::Index inde
 
 json::object launch_config_detail(const fleet::Fleet& fleet, const fleet::Pool& pool,
                                   fleet::Index index, Time now) {
-  json::object document =
-      launch_config_document(fleet, index, fleet.weights_of(pool, now), now);
+  json::object document = launch_config_document(fleet, index, fleet.weights_of(pool, now), now);
   const fleet::LaunchConfigSpec& spec = *fleet.launch_configs()[index].spec;
   document["initialWeight"] = spec.initial_weight;
   document["document"] = spec.launch_config.document;

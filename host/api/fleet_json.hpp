@@ -1,5 +1,5 @@
-// The fleet in documents, for the API. Every function is pure and quick: it runs while nothing may be
-// decided.
+// The fleet in documents, for the API. Every function is pure and quick: it runs while nothing may
+// be decided.
 #pragma once
 
 #include "host/fleet/fleet.hpp"

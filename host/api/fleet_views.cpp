@@ -79,9 +79,9 @@ struct WantedWorkers {
 
   bool fits(const Fleet& fleet, const Worker& worker) const {
     return worker.number < before && states[static_cast<std::size_t>(worker.state)] &&
-           (launch_config.empty() || fleet.launch_configs()[worker.launch_config]
-                                             .spec->launch_config.launch_config_id.str() ==
-                                         launch_config) &&
+           (launch_config.empty() ||
+            fleet.launch_configs()[worker.launch_config]
+                    .spec->launch_config.launch_config_id.str() == launch_config) &&
            (provider.empty() || fleet.providers()[worker.provider].id.str() == provider);
   }
 };
@@ -142,9 +142,8 @@ Response show_worker(const Request& request, const Query&, const Fleet& fleet, N
 
 Response find_workers(const Request& request, const Query&, const Fleet& fleet, Now) {
   json::array workers;
-  for (const Worker* worker :
-       fleet.find_workers(WorkerGroup(request.path_parameter("workerGroup")),
-                          WorkerId(request.path_parameter("workerId"))))
+  for (const Worker* worker : fleet.find_workers(WorkerGroup(request.path_parameter("workerGroup")),
+                                                 WorkerId(request.path_parameter("workerId"))))
     workers.push_back(worker_document(fleet, *worker));
   return workers.empty() ? no_worker(request)
                          : json_answer(json::object{{"workers", std::move(workers)}});

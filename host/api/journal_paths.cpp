@@ -37,10 +37,8 @@ Response newest_of_pool(const Request& request, const Query& query, FleetOfHost&
   const auto before = query.number("before", 0, 0, INT64_MAX);
   if (!before) return refusal(request, before.error());
   const std::string pool = pool_of(request).str();
-  store::Scan scan{.table = &store::table_of<Row>,
-                   .prefix = {pool},
-                   .backwards = true,
-                   .limit = most_read};
+  store::Scan scan{
+      .table = &store::table_of<Row>, .prefix = {pool}, .backwards = true, .limit = most_read};
   if (*before > 0) scan.beyond = store::Value(*before);
   json::array rows;
   std::size_t read = 0;

@@ -59,9 +59,9 @@ json::object explanation(const Document& document, const Facts& facts, const Eva
   for (const std::size_t rule : evaluation.matched)
     matched.push_back(json::value(document.rules[rule].rule_id));
   for (const auto& [name, value] : facts) given[name] = value;
-  return {{"configuration", document.id},  {"file", document.file},
-          {"facts", std::move(given)},     {"rules", std::move(matched)},
-          {"values", std::move(values)},   {"deleted", std::move(deleted)},
+  return {{"configuration", document.id},   {"file", document.file},
+          {"facts", std::move(given)},      {"rules", std::move(matched)},
+          {"values", std::move(values)},    {"deleted", std::move(deleted)},
           {"document", evaluation.document}};
 }
 
