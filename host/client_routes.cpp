@@ -201,8 +201,11 @@ Response authenticate_hawk(const Request& request, auth::Authority& authority) {
     const auto* found = body->if_contains(key);
     return found && found->is_string() ? std::string(found->get_string()) : std::string();
   };
-  auth::Authority::Described described{text("method"), text("resource"), text("host"),
-                                       text("authorization")};
+  auth::Authority::Described described;
+  described.method = text("method");
+  described.resource = text("resource");
+  described.host = text("host");
+  described.authorization = text("authorization");
   const auto* port = body->if_contains("port");
   const bool good_port =
       port && port->is_int64() && port->as_int64() >= 0 && port->as_int64() < 65536;
