@@ -132,7 +132,7 @@ Result<Subject> subject_of(const Query& query, FleetOfHost& host) {
     return Error::invalid("say which pool with `workerPoolId`, such as worker-manager/build");
   auto files = files_of(query, host);
   if (!files) return files.error();
-  Subject subject{*files, rules::ConfigurationSet::from_files((*files)->files)};
+  Subject subject{*files, rules::ConfigurationSet::from_files((*files)->files), nullptr, {}};
   subject.document = type ? subject.set.find_by_worker_type(*type) : nullptr;
   if (!subject.document)
     return Error::not_found("no worker configuration has the worker type of " + pool +

@@ -9,30 +9,30 @@ using http::Reply;
 using http::Request;
 using http::Response;
 
-void Paths::view(const std::string& path, std::vector<std::string_view> known, View view) {
+void Paths::view(const std::string& path, std::vector<std::string_view> known, View answer) {
   router_.add(
       "GET", base_path + path,
-      [access = access_, known = std::move(known), view](Request&& request, const Reply& reply) {
+      [access = access_, known = std::move(known), answer](Request&& request, const Reply& reply) {
         if (!access.fleet) return reply(error_answer(request, 503, "NoFleet", access.problem));
         auto query = Query::parse(request.query, known);
         if (!query) return reply(error_answer(request, query.error()));
         const auto asked = std::make_shared<const Request>(std::move(request));
-        access.fleet->fleet().look([asked, query = std::move(*query), view, reply](
+        access.fleet->fleet().look([asked, query = std::move(*query), answer, reply](
                                        const fleet::Fleet& fleet, fleet::Now now) {
-          reply(view(*asked, query, fleet, now));
+          reply(answer(*asked, query, fleet, now));
         });
       });
 }
 
 void Paths::work(const char* method, const std::string& path, std::vector<std::string_view> known,
-                 Work work) {
+                 Work answer) {
   router_.add(method, base_path + path,
               http::later(workers_, [access = access_, known = std::move(known),
-                                     work](const Request& request) {
+                                     answer](const Request& request) {
                 if (!access.fleet) return error_answer(request, 503, "NoFleet", access.problem);
                 const auto query = Query::parse(request.query, known);
                 if (!query) return error_answer(request, query.error());
-                return work(request, *query, *access.fleet);
+                return answer(request, *query, *access.fleet);
               }));
 }
 

@@ -38,12 +38,12 @@ class Paths {
   // Answers from the fleet's state: short, never waits.
   using View = http::Response (*)(const http::Request&, const Query&, const fleet::Fleet&,
                                   fleet::Now);
-  void view(const std::string& path, std::vector<std::string_view> known, View view);
+  void view(const std::string& path, std::vector<std::string_view> known, View answer);
 
   // Waits for the store, a plugin or a decision: on a worker thread.
   using Work = http::Response (*)(const http::Request&, const Query&, FleetOfHost&);
   void work(const char* method, const std::string& path, std::vector<std::string_view> known,
-            Work work);
+            Work answer);
 
  private:
   http::Router& router_;

@@ -22,19 +22,19 @@ TEST(StatusCommand, says_where_it_looked_when_no_host_runs) {
 TEST(StatusCommand, says_so_when_the_host_is_gone_or_the_token_is_wrong) {
   Musterd musterd;
   const std::string url = musterd.address().url;
-  const Finished stranger = run("muster", {"status", "--host", url, "--token", "wrong"});
+  const Finished stranger = run("muster", {"status", "--url", url, "--token", "wrong"});
   EXPECT_EQ(stranger.exit_code, 1);
   EXPECT_NE(stranger.output.find("not known here"), std::string::npos) << stranger.output;
   musterd.process().signal(SIGTERM);
   musterd.process().exit_code();
-  const Finished gone = run("muster", {"status", "--host", url, "--token", "x"});
+  const Finished gone = run("muster", {"status", "--url", url, "--token", "x"});
   EXPECT_EQ(gone.exit_code, 1);
   EXPECT_NE(gone.output.find("cannot be reached"), std::string::npos) << gone.output;
 }
 
 TEST(StatusCommand, a_token_is_not_shown_to_a_host_that_was_named_otherwise) {
   Musterd musterd;
-  const Finished asked = run("muster", {"status", "--host", "http://127.0.0.1:1",
+  const Finished asked = run("muster", {"status", "--url", "http://127.0.0.1:1",
                                         "--data-directory", musterd.data_directory().string()});
   EXPECT_EQ(asked.exit_code, 1);
   EXPECT_NE(asked.output.find("there is no token for http://127.0.0.1:1"), std::string::npos)
@@ -54,7 +54,7 @@ TEST(StatusCommand, finds_the_host_by_data_directory_environment_and_options) {
       run("muster", {"status"}, {{"MUSTER_URL", address.url}, {"MUSTER_TOKEN", address.token}});
   EXPECT_TRUE(by_environment.output.starts_with(first_line)) << by_environment.output;
   const Finished by_options =
-      run("muster", {"status", "--host", address.url + "/", "--token", address.token, "--json"});
+      run("muster", {"status", "--url", address.url + "/", "--token", address.token, "--json"});
   const auto document = json::parse_object(by_options.output);
   ASSERT_TRUE(document) << by_options.output;
   EXPECT_EQ(document->at("pid"), musterd.process().pid());
