@@ -13,7 +13,7 @@ namespace muster::cli {
 
 // What the operator said on the command line. Empty fields are looked up.
 struct HostOptions {
-  std::string url, token, ca_file, data_directory;
+  std::string url = {}, token = {}, ca_file = {}, data_directory = {};
 };
 
 using Environment = std::function<std::string(const char* name)>;  // empty: not set
@@ -21,7 +21,7 @@ std::string process_environment(const char* name);
 
 // A bearer token, or a client that signs its requests.
 struct HostAddress {
-  std::string url;
+  std::string url = {};
   std::string token = {};
   std::string client_id = {}, access_token = {}, certificate = {};
   std::string ca_file = {};  // empty: those that the machine trusts
