@@ -8,9 +8,11 @@
 #include <mutex>
 #include <thread>
 
+#include "host/change_teller.hpp"
 #include "host/config/host_configuration.hpp"
 #include "host/config/worker/service.hpp"
 #include "host/demand/service.hpp"
+#include "host/events/service.hpp"
 #include "host/fleet/service.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
 #include "host/store/sqlite_store.hpp"
@@ -37,6 +39,7 @@ class FleetOfHost {
   void configuration_changed(std::shared_ptr<const config::HostConfiguration> configuration);
 
   fleet::Service& fleet() { return *fleet_; }
+  events::Service& events() { return *events_; }
   const store::Store& store() const { return *store_; }
   worker_configuration::Surroundings surroundings() const;
   // What a configured provider says of itself and where it can launch; nothing if there is none of
@@ -68,6 +71,7 @@ class FleetOfHost {
 
   Parts parts_;
   std::unique_ptr<store::SqliteStore> store_;
+  std::unique_ptr<events::Service> events_;
   std::unique_ptr<fleet::Service> fleet_;
 
   mutable std::mutex mutex_;

@@ -60,6 +60,7 @@ void show_status(const Asked& asked, const http::Reply& reply) {
     json::object document =
         status_document(*asked.status.get(), asked.clock, summary_of_plugins(asked));
     document["fleet"] = fleet_summary(asked.fleet, fleet);
+    if (asked.fleet.fleet) document["events"] = asked.fleet.fleet->events().status_json();
     reply(http::json_answer(document));
   };
   if (!asked.fleet.fleet) return answer(nullptr);
