@@ -38,13 +38,13 @@ int main(int argc, char** argv) {
   app.name("muster");
   app.set_version_flag("--version", MUSTER_VERSION);
   app.require_subcommand(1);
-  app.footer(muster::cli::where_hosts_are);
   app.set_help_all_flag("--help-all", "Print the help of all commands");
   muster::cli::add_fleet_commands(app);
   muster::cli::add_client_commands(app);
   muster::cli::add_plugin_commands(app);
   muster::cli::add_rule_commands(app);
   muster::cli::add_simulate_command(app);
+  app.footer(muster::cli::where_hosts_are);  // last, or every command would have it
   try {
     app.parse(argc, argv);
     return muster::cli::exit_ok;

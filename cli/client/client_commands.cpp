@@ -128,7 +128,8 @@ void add_client_create(CLI::App& group) {
   CLI::App* command = add_client_verb(group, "create", "Make a client; its secret is shown once",
                                       true, options, create_client, show_secret);
   command->add_option("--scope", options->scopes, "What it may do; may be repeated")
-      ->type_name("SCOPE");
+      ->type_name("SCOPE")
+      ->allow_extra_args(false);
   command
       ->add_option("--kind", options->kind,
                    "hawk: it signs its requests; token: a bearer token for people and scripts")

@@ -68,7 +68,8 @@ void add_worker_commands(CLI::App& app) {
   list.app
       ->add_option("--state", list.options->states,
                    "Only those; may be repeated. Without it, all that have not stopped")
-      ->check(CLI::IsMember({"requested", "running", "stopping", "stopped"}));
+      ->check(CLI::IsMember({"requested", "running", "stopping", "stopped"}))
+      ->allow_extra_args(false);
   list.text("--launch-config", list.options->launch_config, "Only of this one", "ID");
   list.text("--provider", list.options->provider, "Only of this provider", "ID");
   const FleetCommand one(app, "worker", "All about one worker", show_one_worker);

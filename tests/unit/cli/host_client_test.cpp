@@ -9,6 +9,7 @@
 
 #include "host/auth/guard.hpp"
 #include "host/base/fake_clock.hpp"
+#include "host/base/file_descriptor.hpp"
 #include "host/http/answer.hpp"
 #include "host/http/server.hpp"
 #include "tests/support/recorded_log.hpp"
