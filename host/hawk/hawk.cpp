@@ -135,7 +135,7 @@ std::string format_header(const Attributes& attributes) {
 Result<Attributes> parse_header(std::string_view header, std::size_t max_bytes) {
   if (header.size() > max_bytes) return Error::auth("Header length too long");
   const auto rest = after_scheme(header);
-  if (!rest) return Error::auth("Incorrect scheme");
+  if (!rest) return Error::auth(std::string(other_scheme));
   Attributes attributes;
   const auto read =
       each_attribute(*rest, [&](std::string_view name, std::string_view value) -> std::string {
@@ -186,6 +186,12 @@ Result<std::int64_t> server_time(std::string_view www_authenticate, const Secret
   return seconds;
 }
 
+std::string time_challenge(std::int64_t seconds, const Secret& key) {
+  const std::string ts = std::to_string(seconds);
+  return "Hawk ts=\"" + ts + "\", tsm=\"" + mac_of(key, "hawk.1.ts\n" + ts + "\n") +
+         "\", error=\"Stale timestamp\"";
+}
+
 std::string base64(std::string_view bytes) {
   std::string text(4 * ((bytes.size() + 2) / 3), '\0');
   // OpenSSL writes a zero after the last character, for which std::string has room.
@@ -208,6 +214,15 @@ Result<std::string> from_base64(std::string_view text) {
   bytes.resize(bytes.size() - padding);
   if (base64(bytes) != text) return Error::invalid("this is not base64");
   return bytes;
+}
+
+Result<std::string> from_any_base64(std::string_view text) {
+  while (text.ends_with('=')) text.remove_suffix(1);
+  std::string plain(text);
+  for (char& c : plain) c = c == '-' ? '+' : c == '_' ? '/' : c;
+  if (plain.size() % 4 == 1) return Error::invalid("this is not base64");
+  plain.append((4 - plain.size() % 4) % 4, '=');
+  return from_base64(plain);
 }
 
 }  // namespace muster::hawk

@@ -45,6 +45,7 @@ std::string payload_hash(std::string_view content_type, std::string_view body);
 std::string format_header(const Attributes& attributes);
 // Fails as `auth`, saying what is wrong: another scheme, an attribute that is unknown or there
 // twice, characters that no attribute has. Attributes that must be there are: id, ts, nonce, mac.
+inline constexpr std::string_view other_scheme = "Incorrect scheme";
 Result<Attributes> parse_header(std::string_view header, std::size_t max_bytes = max_header_bytes);
 
 // Whose requests are signed. The certificate (JSON) makes them temporary credentials.
@@ -66,7 +67,12 @@ std::string authorization(const Credentials& credentials, const Request& request
 // in WWW-Authenticate. Nothing if it is not there or the signature is wrong.
 Result<std::int64_t> server_time(std::string_view www_authenticate, const Secret& key);
 
+// That header, for a client whose clock is wrong.
+std::string time_challenge(std::int64_t seconds, const Secret& key);
+
 std::string base64(std::string_view bytes);
 Result<std::string> from_base64(std::string_view text);
+// With either alphabet, with or without `=` at its end: what clients in many languages send.
+Result<std::string> from_any_base64(std::string_view text);
 
 }  // namespace muster::hawk

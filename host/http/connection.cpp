@@ -11,6 +11,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t read_size = 8 * 1024;
+constexpr std::size_t discard_size = 512;
 constexpr auto linger_time = 2s;
 
 std::string_view code_of(int status) {
@@ -56,7 +57,8 @@ void Connection::read_more() {
 void Connection::on_read(bool ok, std::size_t bytes) {
   read_pending_ = false;
   if (state_ == State::closed) return;
-  if (state_ == State::lingering) return ok ? discard_more() : close();
+  if (state_ == State::lingering || state_ == State::streaming)
+    return ok ? discard_more() : close();
   if (state_ != State::reading) return;  // refused in the meantime: see check_deadline()
   if (!ok) return close();
   if (received_ == 0 && !parser_.has_begun()) set_deadline(lane_->shared->settings.header_timeout);
@@ -96,6 +98,7 @@ void Connection::handle() {
   path_ = request.path;
   head_only_ = request.method == "HEAD";
   keep_alive_ = request.keep_alive;
+  http_1_0_ = request.http_1_0;
   began_ = lane_->shared->clock.steady();
   state_ = State::handling;
   deadline_ = SteadyTime::max();  // the handler's own business
@@ -123,8 +126,10 @@ void Connection::refuse(int status, std::string_view code, const std::string& me
 
 void Connection::send(Response&& response, bool keep_alive) {
   if (state_ != State::handling) return;
-  keep_alive_ = keep_alive && !draining_ && !lane_->shared->draining;
   const bool no_body = response.status == 204 || response.status == 304;
+  if (no_body || head_only_) response.stream = nullptr;
+  // Closed behind a stream: what the peer sends meanwhile was thrown away.
+  keep_alive_ = keep_alive && !draining_ && !lane_->shared->draining && !response.stream;
   head_ = "HTTP/1.1 " + std::to_string(response.status) + " ";
   head_ += reason_phrase(response.status);
   head_ += "\r\nDate: " + lane_->date() + "\r\nX-Request-Id: " + request_id_;
@@ -134,10 +139,16 @@ void Connection::send(Response&& response, bool keep_alive) {
     head_ += ": ";
     head_ += header.value;
   }
-  if (!no_body) head_ += "\r\nContent-Length: " + std::to_string(response.body.size());
+  if (response.stream && !http_1_0_)
+    head_ += "\r\nTransfer-Encoding: chunked";
+  else if (!no_body && !response.stream)
+    head_ += "\r\nContent-Length: " + std::to_string(response.body.size());
   head_ += keep_alive_ ? "\r\nConnection: keep-alive\r\n\r\n" : "\r\nConnection: close\r\n\r\n";
+  status_ = response.status;
+  if (response.stream) return begin_stream(std::move(response));
   body_ = no_body || head_only_ ? std::string() : std::move(response.body);
-  write_access_log(response.status, body_.size());
+  bytes_ = body_.size();
+  write_access_log();
   state_ = State::writing;
   set_deadline(lane_->shared->settings.write_timeout);
   transport_->write(head_, body_, shared_from_this());
@@ -147,6 +158,7 @@ void Connection::on_written(bool ok) {
   if (state_ == State::closed) return;
   if (!ok) return close();
   if (state_ == State::continuing) return read_more();
+  if (state_ == State::streaming) return on_piece_written();
   body_ = {};
   body_deadline_set_ = false;
   if (!keep_alive_) return refused_ || received_ > 0 ? linger() : close();
@@ -167,19 +179,22 @@ void Connection::linger() {
 }
 
 void Connection::discard_more() {
-  input_.resize(read_size);
+  input_.resize(discard_size);
   read_pending_ = true;
   transport_->read(input_.data(), input_.size(), shared_from_this());
 }
 
 void Connection::drain() {
   draining_ = true;
+  if (state_ == State::streaming) return end_stream();
   if (state_ == State::reading && received_ == 0 && !parser_.has_begun()) close();
 }
 
 void Connection::close() {
   if (state_ == State::closed) return;
+  if (state_ == State::streaming) write_access_log();
   state_ = State::closed;
+  stream_ = nullptr;
   transport_->close();
   lane_->forget(shared_from_this());
 }
@@ -192,7 +207,7 @@ void Connection::check_deadline(SteadyTime now) {
   refuse(408, code_of(408), "the request did not arrive in time");
 }
 
-void Connection::write_access_log(int status, std::size_t bytes) const {
+void Connection::write_access_log() const {
   const Shared& shared = *lane_->shared;
   const LogLevel level =
       path_ == "/healthz" || path_ == "/readyz" ? LogLevel::debug : LogLevel::info;
@@ -205,8 +220,8 @@ void Connection::write_access_log(int status, std::size_t bytes) const {
                     {"peer", transport_->peer()},
                     {"method", method_},
                     {"path", path_},
-                    {"status", status},
-                    {"bytes", bytes},
+                    {"status", status_},
+                    {"bytes", bytes_},
                     {"milliseconds", took}});
 }
 

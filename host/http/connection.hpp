@@ -18,10 +18,12 @@ class Connection final : public TransportUser, public std::enable_shared_from_th
   Connection(std::shared_ptr<Lane> lane, std::unique_ptr<Transport> transport);
 
   void start();
-  // Closes at once if nothing of a request has come, else after its answer.
+  // Closes at once if nothing of a request has come, else after its answer. A stream ends.
   void drain();
   void close();
   void check_deadline(SteadyTime now);
+  // Sends what the stream has to say, unless something is still on its way.
+  void pull_stream();
 
   void on_read(bool ok, std::size_t bytes) override;
   void on_written(bool ok) override;
@@ -32,6 +34,7 @@ class Connection final : public TransportUser, public std::enable_shared_from_th
     continuing,  // writes "100 Continue"
     handling,    // a handler works on the answer
     writing,     // the answer is on its way
+    streaming,   // the answer goes on; what the peer sends is thrown away
     lingering,   // all is said; reads on for a moment so that the peer gets to read it
     closed,
   };
@@ -41,9 +44,13 @@ class Connection final : public TransportUser, public std::enable_shared_from_th
   void handle();
   void refuse(int status, std::string_view code, const std::string& message);
   void send(Response&& response, bool keep_alive);
+  void begin_stream(Response&& response);
+  void on_piece_written();
+  void write_piece(bool last);
+  void end_stream();
   void linger();
   void discard_more();
-  void write_access_log(int status, std::size_t bytes) const;
+  void write_access_log() const;
   void set_deadline(std::chrono::milliseconds from_now);
 
   const std::shared_ptr<Lane> lane_;
@@ -56,10 +63,15 @@ class Connection final : public TransportUser, public std::enable_shared_from_th
   std::string input_;         // received, not yet parsed
   std::size_t received_ = 0;  // of input_; behind that lies the room for the next read
   std::string head_, body_;   // of the answer on its way
+  std::shared_ptr<Stream> stream_;
+  bool chunked_ = false, piece_on_its_way_ = false, last_piece_ = false;
 
   // Of the request that is being answered, for the log.
   std::string request_id_, method_, path_;
   SteadyTime began_{};
+  int status_ = 0;
+  std::size_t bytes_ = 0;  // of the answer's body
+  bool http_1_0_ = false;
 };
 
 }  // namespace muster::http

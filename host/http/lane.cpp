@@ -10,12 +10,19 @@ namespace muster::http {
 
 using namespace std::chrono_literals;
 
+// Long enough to gather what a busy stream has to say into one write, too short for people to see.
+constexpr auto stream_tick = 20ms;
+
 void Shared::tell_if_drained() {
   if (draining && !accepting && open == 0 && !told_drained.exchange(true)) on_drained();
 }
 
 Lane::Lane(std::size_t number, std::shared_ptr<Shared> all)
-    : shared(std::move(all)), number_(number), work_(io.get_executor()), sweep_timer_(io) {
+    : shared(std::move(all)),
+      number_(number),
+      work_(io.get_executor()),
+      sweep_timer_(io),
+      stream_timer_(io) {
   const ServerSettings& s = shared->settings;
   const auto shortest =
       std::min({s.header_timeout, s.body_timeout, s.write_timeout, s.idle_timeout});
@@ -54,10 +61,12 @@ void Lane::stop() {
   const std::vector<std::shared_ptr<Connection>> now(connections_.begin(), connections_.end());
   for (const auto& connection : now) connection->close();
   sweep_timer_.cancel();
+  stream_timer_.cancel();
   work_.reset();
 }
 
 void Lane::forget(const std::shared_ptr<Connection>& connection) {
+  streams_.erase(connection);
   if (connections_.erase(connection) == 0) return;
   --shared->open;
   shared->tell_if_drained();
@@ -71,6 +80,21 @@ void Lane::sweep() {
   sweep_timer_.expires_after(sweep_interval_);
   sweep_timer_.async_wait([this](boost::system::error_code error) {
     if (!error && work_.owns_work()) sweep();
+  });
+}
+
+void Lane::add_stream(const std::shared_ptr<Connection>& connection) {
+  streams_.insert(connection);
+  if (!std::exchange(ticking_, true)) tick();
+}
+
+void Lane::tick() {
+  stream_timer_.expires_after(stream_tick);
+  stream_timer_.async_wait([this](boost::system::error_code error) {
+    const std::vector<std::shared_ptr<Connection>> all(streams_.begin(), streams_.end());
+    for (const auto& connection : all) connection->pull_stream();
+    ticking_ = !error && work_.owns_work() && !streams_.empty();
+    if (ticking_) tick();
   });
 }
 

@@ -48,6 +48,9 @@ class Lane : public std::enable_shared_from_this<Lane> {
   stop();  // closes all; the thread ends when the last handler has run. Nothing is adopted then
   void forget(const std::shared_ptr<Connection>& connection);
 
+  // Until it is forgotten, the connection's stream is pulled at every tick.
+  void add_stream(const std::shared_ptr<Connection>& connection);
+
   const std::string& date();  // the value of the Date header
   std::string next_request_id();
 
@@ -56,12 +59,14 @@ class Lane : public std::enable_shared_from_this<Lane> {
 
  private:
   void sweep();
+  void tick();
 
   const std::size_t number_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
-  boost::asio::steady_timer sweep_timer_;
+  boost::asio::steady_timer sweep_timer_, stream_timer_;
   std::chrono::milliseconds sweep_interval_;
-  std::unordered_set<std::shared_ptr<Connection>> connections_;
+  std::unordered_set<std::shared_ptr<Connection>> connections_, streams_;
+  bool ticking_ = false;
   std::uint64_t requests_ = 0;
   std::chrono::sys_seconds date_second_{};
   std::string date_;

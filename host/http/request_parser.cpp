@@ -131,9 +131,12 @@ Request RequestParser::take() {
   const std::string_view target(message.target().data(), message.target().size());
   const auto question = target.find('?');
   request.path = target.substr(0, question);
-  if (question != std::string_view::npos) request.query = target.substr(question + 1);
+  request.has_query = question != std::string_view::npos;
+  if (request.has_query) request.query = target.substr(question + 1);
   for (const auto& field : message)
     request.headers.push_back({std::string(field.name_string()), std::string(field.value())});
+  request.host_header = std::string(message[beast::http::field::host]);
+  request.http_1_0 = message.version() < 11;
   request.keep_alive = message.keep_alive();
   request.body = std::move(message.body());
   impl_->reset();

@@ -1,5 +1,6 @@
 #include "host/http/router.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <stdexcept>
@@ -8,48 +9,6 @@
 
 namespace muster::http {
 namespace {
-
-std::vector<std::string> split(std::string_view path) {
-  std::vector<std::string> segments;
-  while (!path.empty()) {
-    path.remove_prefix(1);  // the slash
-    const auto end = std::min(path.find('/'), path.size());
-    segments.emplace_back(path.substr(0, end));
-    path.remove_prefix(end);
-  }
-  return segments;
-}
-
-bool is_parameter(std::string_view segment) {
-  return segment.size() > 2 && segment.front() == '{' && segment.back() == '}';
-}
-
-using Parameters = std::vector<std::pair<std::string, std::string>>;
-
-// Compared decoded: clients may escape any letter they like.
-std::optional<Parameters> match(const std::vector<std::string>& pattern,
-                                const std::vector<std::string>& decoded) {
-  if (pattern.size() != decoded.size()) return std::nullopt;
-  Parameters parameters;
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    if (!is_parameter(pattern[i])) {
-      if (pattern[i] != decoded[i]) return std::nullopt;
-      continue;
-    }
-    if (decoded[i].empty()) return std::nullopt;
-    parameters.emplace_back(pattern[i].substr(1, pattern[i].size() - 2), decoded[i]);
-  }
-  return parameters;
-}
-
-std::optional<std::vector<std::string>> decode(std::vector<std::string> segments) {
-  for (std::string& segment : segments) {
-    auto decoded = percent_decode(segment);
-    if (!decoded) return std::nullopt;
-    segment = std::move(*decoded);
-  }
-  return segments;
-}
 
 Response unexpected(const Request& request) {
   return error_answer(request, 500, "InternalServerError",
@@ -79,6 +38,10 @@ void Reply::operator()(Response response) const {
   if (!state_->answered.exchange(true)) state_->sink(std::move(response));
 }
 
+const Request& Reply::about() const {
+  return state_->about;
+}
+
 Handler now(std::function<Response(const Request&)> answer) {
   return [answer = std::move(answer)](Request&& request, const Reply& reply) {
     reply(answer(request));
@@ -102,31 +65,49 @@ void Router::add(std::string method, std::string pattern, Handler handler, Acces
   for (const Route& route : routes_)
     if (route.method == method && route.pattern == pattern)
       throw std::logic_error(method + " " + pattern + " has two handlers");
-  auto segments = split(pattern);
+  PathPattern path(pattern);
+  table_.add(path, routes_.size());
   routes_.push_back(
-      {std::move(method), std::move(pattern), std::move(segments), std::move(handler), access});
+      {std::move(method), std::move(pattern), std::move(path), std::move(handler), access});
+}
+
+void Router::fallback(std::string prefix, Handler handler) {
+  fallbacks_.push_back({std::move(prefix), std::move(handler)});
+  std::stable_sort(fallbacks_.begin(), fallbacks_.end(), [](const Fallback& a, const Fallback& b) {
+    return a.prefix.size() > b.prefix.size();
+  });
+}
+
+Router::Found Router::find(Request& request) const {
+  const PathSegments path(request.path);
+  Found found;
+  found.broken = path.broken();
+  if (path.broken()) return found;
+  const std::string_view wanted = request.method == "HEAD" ? "GET" : request.method;
+  for (const std::size_t number : table_.candidates(path)) {
+    const Route& route = routes_[number];
+    if (!route.path.fits(path)) continue;
+    if (route.method == wanted) {
+      request.path_parameters = route.path.parameters(path);
+      found.route = number;
+      return found;
+    }
+    if (found.allowed.find(route.method) == std::string::npos)
+      found.allowed += (found.allowed.empty() ? "" : ", ") + route.method;
+  }
+  return found;
+}
+
+void Router::answer(const Found& found, Request&& request, const Reply& reply) const {
+  if (found.route == none) return answer_unknown(found, std::move(request), reply);
+  const Route& route = routes_[found.route];
+  if (route.access == Access::guarded && turned_away(request, reply)) return;
+  run(route.handler, route.pattern, std::move(request), reply);
 }
 
 void Router::route(Request&& request, const Reply& reply) const {
-  const auto segments = decode(split(request.path));
-  std::vector<std::string> allowed;
-  for (const Route& route : routes_) {
-    auto parameters = segments ? match(route.segments, *segments) : std::nullopt;
-    if (!parameters) continue;
-    const bool head_of_get = request.method == "HEAD" && route.method == "GET";
-    if (route.method != request.method && !head_of_get) {
-      allowed.push_back(route.method);
-      continue;
-    }
-    if (route.access == Access::guarded && turned_away(request, reply)) return;
-    request.path_parameters = std::move(*parameters);
-    return run(route, std::move(request), reply);
-  }
-  // Whoever may not come in does not learn what is inside.
-  if (request.path.starts_with("/api") && turned_away(request, reply)) return;
-  if (!segments)
-    return reply(error_answer(request, 400, "InputError", "the path has a broken %-escape"));
-  answer_unknown(request, reply, allowed);
+  const Found found = find(request);
+  answer(found, std::move(request), reply);
 }
 
 bool Router::turned_away(const Request& request, const Reply& reply) const {
@@ -136,37 +117,43 @@ bool Router::turned_away(const Request& request, const Reply& reply) const {
   return refusal.has_value();
 }
 
-void Router::answer_unknown(const Request& request, const Reply& reply,
-                            const std::vector<std::string>& allowed) const {
-  if (allowed.empty())
+void Router::answer_unknown(const Found& found, Request&& request, const Reply& reply) const {
+  if (request.method == "OPTIONS") {  // without credentials: browsers send none with it
+    Response response{204, {}, ""};
+    const bool hidden = request.path.starts_with("/api");
+    if (!found.allowed.empty() && !hidden) response.headers.push_back({"Allow", found.allowed});
+    return reply(std::move(response));
+  }
+  for (const Fallback& fallback : fallbacks_)
+    if (request.path.starts_with(fallback.prefix))
+      return run(fallback.handler, fallback.prefix, std::move(request), reply);
+  // Whoever may not come in does not learn what is inside.
+  if (request.path.starts_with("/api") && turned_away(request, reply)) return;
+  if (found.broken)
+    return reply(error_answer(request, 400, "InputError", "the path has a broken %-escape"));
+  if (found.allowed.empty())
     return reply(error_answer(request, 404, "ResourceNotFound",
                               "there is nothing at this path; GET /api/muster/v1/status shows that "
                               "this is the right host"));
-  std::string methods;
-  for (const std::string& method : allowed) methods += (methods.empty() ? "" : ", ") + method;
   Response response =
       error_answer(request, 405, "MethodNotAllowed",
-                   "this path answers to " + methods + ", not to " + request.method);
-  response.headers.push_back({"Allow", methods});
+                   "this path answers to " + found.allowed + ", not to " + request.method);
+  response.headers.push_back({"Allow", found.allowed});
   reply(std::move(response));
 }
 
-void Router::run(const Route& route, Request&& request, const Reply& reply) const {
-  const std::string id = request.id;
+void Router::run(const Handler& handler, const std::string& name, Request&& request,
+                 const Reply& reply) const {
   try {
-    route.handler(std::move(request), reply);
+    handler(std::move(request), reply);
     return;
   } catch (const std::exception& error) {
     log_.error("a handler failed",
-               {{"request", id}, {"route", route.pattern}, {"what", error.what()}});
+               {{"request", reply.about().id}, {"route", name}, {"what", error.what()}});
   } catch (...) {
-    log_.error("a handler failed", {{"request", id}, {"route", route.pattern}});
+    log_.error("a handler failed", {{"request", reply.about().id}, {"route", name}});
   }
-  Request about;
-  about.id = id;
-  about.method = route.method;
-  about.path = route.pattern;
-  reply(unexpected(about));
+  reply(unexpected(reply.about()));
 }
 
 }  // namespace muster::http

@@ -3,7 +3,8 @@
 //   router.add("GET", "/api/muster/v1/plugins", now(list_plugins));
 //   router.add("POST", "/api/muster/v1/plugins/{name}/rollback", later(workers, roll_back));
 //
-// Everything under /api asks the guard first, unless the route says Access::open.
+// Everything under /api asks the guard first, unless the route says Access::open. HEAD is answered
+// as GET, and OPTIONS, which browsers ask first, with the methods that there are.
 #pragma once
 
 #include <functional>
@@ -14,6 +15,7 @@
 
 #include "host/base/log.hpp"
 #include "host/http/message.hpp"
+#include "host/http/route_table.hpp"
 #include "host/http/worker_threads.hpp"
 
 namespace muster::http {
@@ -26,6 +28,8 @@ class Reply {
   Reply(Sink sink, const Request& request);
 
   void operator()(Response response) const;
+  // Method, path and id of the request that it answers.
+  const Request& about() const;
 
  private:
   struct State;
@@ -51,31 +55,55 @@ class Router {
 
   explicit Router(Log log, Guard guard = {}) : log_(std::move(log)), guard_(std::move(guard)) {}
 
-  // `{name}` stands for one whole segment of the path. A pattern that is there already is a bug and
-  // throws.
+  // `{name}` stands for one whole segment of the path, `{*name}` for one or more, which are joined
+  // by "/" after each was decoded. If several patterns fit, the one that was added first answers.
+  // A pattern that is there already is a bug and throws.
   void add(std::string method, std::string pattern, Handler handler,
            Access access = Access::guarded);
+  // Answers all that has no route and begins with `prefix`, in place of the usual 400, 401, 404
+  // and 405. The longest prefix counts. The guard is not asked.
+  void fallback(std::string prefix, Handler handler);
 
+  // Which route answers a request. Names of routes are their patterns.
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+  struct Found {
+    std::size_t route = none;
+    bool broken = false;       // the path has a broken escape
+    std::string allowed = {};  // "GET, POST": what the path would answer to
+  };
+  // Sets the request's path_parameters.
+  Found find(Request& request) const;
   // Answers every request: with the handler's answer, or 400, 401, 404, 405, or 500 if the handler
   // throws.
+  void answer(const Found& found, Request&& request, const Reply& reply) const;
   void route(Request&& request, const Reply& reply) const;
+
+  std::size_t size() const { return routes_.size(); }
+  const std::string& method(std::size_t route) const { return routes_[route].method; }
+  const std::string& pattern(std::size_t route) const { return routes_[route].pattern; }
 
  private:
   struct Route {
     std::string method, pattern;
-    std::vector<std::string> segments;
+    PathPattern path;
     Handler handler;
     Access access;
   };
+  struct Fallback {
+    std::string prefix;
+    Handler handler;
+  };
 
   bool turned_away(const Request& request, const Reply& reply) const;
-  void answer_unknown(const Request& request, const Reply& reply,
-                      const std::vector<std::string>& allowed) const;
-  void run(const Route& route, Request&& request, const Reply& reply) const;
+  void answer_unknown(const Found& found, Request&& request, const Reply& reply) const;
+  void run(const Handler& handler, const std::string& name, Request&& request,
+           const Reply& reply) const;
 
   Log log_;
   Guard guard_;
   std::vector<Route> routes_;
+  RouteTable table_;
+  std::vector<Fallback> fallbacks_;  // the longest prefix first
 };
 
 }  // namespace muster::http

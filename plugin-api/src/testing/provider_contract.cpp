@@ -232,8 +232,12 @@ std::vector<Check> check_provider(const ContractSubject& subject) {
   contract.check_placements();
   contract.check_expand();
   contract.check_bid();
-  contract.check_allocate();
-  contract.check_list();
+  if (contract.launches()) {
+    contract.check_allocate();
+    contract.check_list();
+  } else {
+    contract.check_launches_nothing();
+  }
   contract.check_identify();
   check_requests(findings, subject, **channel, contract.samples());
   contract.check_nothing_more_was_launched();

@@ -12,6 +12,9 @@ class ProviderContract {
   ProviderContract(Findings& findings, const ContractSubject& subject,
                    const ProviderDescription& description, Channel& channel);
 
+  // False for a provider whose workers are announced to the host by their owners.
+  bool launches() const;
+
   // In this order: each builds on what the ones before it found.
   void check_capabilities();
   void check_placements();
@@ -19,6 +22,7 @@ class ProviderContract {
   void check_bid();
   void check_allocate();
   void check_list();
+  void check_launches_nothing();  // in place of the two before
   void check_identify();
   void check_nothing_more_was_launched();
   void check_terminate();

@@ -176,6 +176,32 @@ Finding ProviderContract::lists_for_its_owner_only() {
   return kept();
 }
 
+bool ProviderContract::launches() const {
+  return !offers(capability::announced_workers);
+}
+
+void ProviderContract::check_launches_nothing() {
+  findings_.promise("allocate", "launches nothing where workers are announced, and says so",
+                    [&]() -> Finding {
+                      if (!launch_config_) return unchecked("nothing was expanded");
+                      if (room_ > 0)
+                        return broken("it bids " + std::to_string(room_) + " instances");
+                      const auto answer =
+                          provider_.allocate(allocate_request(keys({"contract-key-1"})), context_);
+                      if (!answer) return kept();
+                      for (const Launch& launch : answer->launches)
+                        if (launch.instance)
+                          return broken("it launched " + encode(*launch.instance));
+                      return kept();
+                    });
+  findings_.promise("list", "shows nothing, for nothing was launched", [&]() -> Finding {
+    const auto listing = provider_.list({owner_}, context_);
+    if (!listing) return broken(failure_of("list", listing));
+    if (!listing->instances.empty()) return broken(encode(listing->instances.front()));
+    return kept();
+  });
+}
+
 void ProviderContract::check_identify() {
   findings_.promise("identify", "refuses proofs that prove nothing, and says why",
                     [&] { return refuses_wrong_proofs(); });
@@ -221,6 +247,7 @@ void ProviderContract::check_terminate() {
     if (!answer->failures.empty()) return broken(words(answer->failures[0].error));
     return kept();
   });
+  if (!launches()) return;
   findings_.promise("terminate", "leaves the workers of other hosts alone",
                     [&] { return leaves_others_alone(); });
   findings_.promise("terminate", "makes the worker stop", [&] { return terminates(); });

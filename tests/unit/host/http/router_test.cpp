@@ -70,6 +70,68 @@ TEST_F(RouterTest, parameters_are_whole_segments_and_decoded) {
   EXPECT_EQ(ask("POST", "/plugins/a/b/rollback").status, 404);
 }
 
+TEST_F(RouterTest, two_wildcards_in_one_pattern_are_a_bug) {
+  EXPECT_THROW(router.add("GET", "/{*a}/{*b}", says("x")), std::logic_error);
+}
+
+TEST_F(RouterTest, a_wildcard_takes_one_or_more_segments_each_decoded) {
+  const auto says_id = [](const std::string& name) {
+    return now([name](const Request& request) {
+      return Response{200, {}, name + " " + request.path_parameter("id")};
+    });
+  };
+  router.add("GET", "/pool/{*id}/stats", says_id("stats"));
+  router.add("GET", "/pool/{*id}", says_id("pool"));
+  router.add("GET", "/workers/{*id}", says_id("workers"));
+  EXPECT_EQ(ask("GET", "/pool").status, 404);
+  EXPECT_EQ(ask("GET", "/pool/").status, 404);
+  EXPECT_EQ(ask("GET", "/pool/pp%2Fww%").status, 400);
+  EXPECT_EQ(ask("GET", "/pool/stats").body, "pool stats");
+  EXPECT_EQ(ask("GET", "/pool/pp%2Fww").body, "pool pp/ww");
+  EXPECT_EQ(ask("GET", "/pool/pp/ww").body, "pool pp/ww");
+  EXPECT_EQ(ask("GET", "/pool/pp/ww/").body, "pool pp/ww/");
+  EXPECT_EQ(ask("GET", "/pool/pp/ww/stats").body, "stats pp/ww");
+  EXPECT_EQ(ask("GET", "/pool/pp%2Fww/st%61ts").body, "stats pp/ww");
+  EXPECT_EQ(ask("GET", "/workers/a/b/c/d").body, "workers a/b/c/d");
+  EXPECT_EQ(ask("GET", "/" + std::string(8000, '/')).status, 404);
+}
+
+TEST_F(RouterTest, the_route_that_was_added_first_wins) {
+  router.add("GET", "/errors/stats", says("literal"));
+  router.add("GET", "/errors/{id}", says("parameter"));
+  router.add("GET", "/errors/{*id}", says("wildcard"));
+  router.add("GET", "/late/{id}", says("parameter"));
+  router.add("GET", "/late/stats", says("literal"));
+  router.add("POST", "/late/stats", says("posted"));
+  EXPECT_EQ(ask("GET", "/errors/stats").body, "literal");
+  EXPECT_EQ(ask("GET", "/errors/a").body, "parameter");
+  EXPECT_EQ(ask("GET", "/errors/a/b").body, "wildcard");
+  EXPECT_EQ(ask("GET", "/late/stats").body, "parameter");
+  EXPECT_EQ(ask("POST", "/late/stats").body, "posted");
+}
+
+TEST_F(RouterTest, a_fallback_answers_all_that_is_unknown_below_its_prefix) {
+  router.add("GET", "/api/wm/v1/ping", says("pong"));
+  router.fallback("/api/wm/", says("outer"));
+  router.fallback("/api/wm/v1/", says("inner"));
+  admitted = false;
+  EXPECT_EQ(ask("GET", "/api/wm/v1/ping").status, 401);
+  EXPECT_EQ(ask("PUT", "/api/wm/v1/ping").body, "inner");
+  EXPECT_EQ(ask("GET", "/api/wm/v1/none").body, "inner");
+  EXPECT_EQ(ask("GET", "/api/wm/v1/%").body, "inner");
+  EXPECT_EQ(ask("GET", "/api/wm/v2").body, "outer");
+  EXPECT_EQ(ask("GET", "/api/other").status, 401);
+}
+
+TEST_F(RouterTest, options_needs_no_credentials_and_tells_nothing_of_the_api) {
+  router.add("GET", "/a", says("a"));
+  router.add("GET", "/api/a", says("a"));
+  admitted = false;
+  EXPECT_EQ(find_header(ask("OPTIONS", "/a").headers, "Allow"), "GET");
+  EXPECT_EQ(ask("OPTIONS", "/api/a").status, 204);
+  EXPECT_FALSE(find_header(ask("OPTIONS", "/api/a").headers, "Allow"));
+}
+
 TEST_F(RouterTest, head_is_answered_like_get) {
   router.add("GET", "/a", says("a"));
   EXPECT_EQ(ask("HEAD", "/a").status, 200);

@@ -11,7 +11,9 @@
 namespace muster::http {
 
 struct TestServer {
-  explicit TestServer(ServerSettings settings = {}) {
+  explicit TestServer(
+      ServerSettings settings = {}, const std::function<void(Router&)>& more = [](Router&) {}) {
+    more(router);
     router.add("GET", "/hello", now([](const Request&) { return Response{200, {}, "hello"}; }));
     router.add("POST", "/echo", now([](const Request& request) {
                  return Response{200, {}, request.body};

@@ -1,0 +1,89 @@
+// Who may come in, and what may they do: Hawk (permanent and temporary credentials, bewit) and
+// bearer tokens, judged as Taskcluster's auth service judges them, in its words.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <muster/error.hpp>
+
+#include "host/auth/caller.hpp"
+#include "host/auth/client.hpp"
+#include "host/auth/lockout.hpp"
+#include "host/auth/networks.hpp"
+#include "host/auth/roles.hpp"
+#include "host/base/clock.hpp"
+#include "host/http/message.hpp"
+
+namespace muster::auth {
+
+// The host itself, as the client that signs the credentials of workers.
+inline constexpr const char* host_client_id = "muster/host";
+
+struct AuthoritySettings {
+  // Those whose X-Forwarded-For, -Port and -Proto are believed.
+  Networks trusted_proxies = {};
+  LockoutSettings lockout = {};
+  std::size_t most_cached = 65'536;             // verified certificates
+  std::size_t most_nonces_per_client = 50'000;  // of clients with replay protection
+};
+
+// THREADS: any. Never waits for disk or network. A change is seen by every request that begins
+// after it; what was cached of a client that changed counts no more.
+class Authority {
+ public:
+  // The clock is borrowed. Until put() brings a client `muster/host`, credentials are signed with a
+  // key that dies with this object.
+  explicit Authority(const Clock& clock, AuthoritySettings settings = {});
+  ~Authority();
+  Authority(const Authority&) = delete;
+  Authority& operator=(const Authority&) = delete;
+
+  // From the host's configuration: replaces the clients, roles and settings that came from there.
+  // They win over clients of the same name that were put(); `most_cached` stays what it was.
+  void configure(std::vector<Client> clients, Roles roles, AuthoritySettings settings);
+  // Made by the API or by the host: adds, or replaces the one of the same name.
+  void put(Client client);
+  void remove(const std::string& client_id);
+  // Whether the configuration has a client or token of that name.
+  bool is_configured(const std::string& client_id) const;
+
+  // No credentials at all are not an error: a Caller without client_id, with the scopes of the role
+  // `anonymous`. Error::auth is a 401 with Taskcluster's message and `WWW-Authenticate:
+  // challenge(error)`; Error::throttle a 429 with `Retry-After: error.hold`.
+  Result<std::shared_ptr<const Caller>> authenticate(const http::Request& request) const;
+  static std::string challenge(const Error& error);
+
+  // A request as another service describes it that was asked to let it in.
+  struct Described {
+    std::string method, resource, host, authorization;
+    std::uint16_t port = 0;
+    std::string peer;  // whose failures these are
+  };
+  struct Judged {
+    std::shared_ptr<const Caller> caller;
+    std::string hash;  // that the payload must have; empty: any
+  };
+  Result<Judged> judge(const Described& request) const;
+
+  // Nothing if satisfied; else the exact 403 text of Taskcluster.
+  static std::optional<std::string> refuse(const Caller& caller, const Expression& wanted);
+
+  // Named temporary credentials signed by the host's own client.
+  struct TemporaryCredentials {
+    std::string client_id, access_token, certificate /* JSON text */;
+  };
+  TemporaryCredentials issue(const std::string& client_id, const std::vector<std::string>& scopes,
+                             Time start, Time expiry) const;
+
+  // What these scopes are worth with the roles of now, `anonymous` included.
+  ScopeSet expand(const std::vector<std::string>& scopes) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace muster::auth

@@ -1,0 +1,30 @@
+#include "host/auth/nonce_window.hpp"
+
+#include <algorithm>
+
+namespace muster::auth {
+namespace {
+constexpr std::size_t longest_kept = 64;
+}
+
+NonceWindows::Seen NonceWindows::see(const std::string& client_id, std::int64_t ts,
+                                     std::string_view nonce, std::int64_t now, std::int64_t skew,
+                                     std::size_t most) {
+  // A longer one would only fill the memory; nobody's nonces are equal in their first 64
+  // characters.
+  std::string kept(nonce.substr(0, longest_kept));
+  const std::lock_guard guard(mutex_);
+  Window& window = windows_[client_id];
+  auto& nonces = window.nonces;
+  nonces.erase(nonces.begin(), nonces.lower_bound({now - skew, {}}));
+  if (ts <= window.floor) return Seen::too_old;
+  if (!nonces.emplace(ts, std::move(kept)).second) return Seen::again;
+  if (nonces.size() > most) {
+    window.floor = std::max(window.floor, nonces.begin()->first);
+    nonces.erase(nonces.begin(),
+                 nonces.upper_bound({window.floor, std::string(longest_kept, '\x7f')}));
+  }
+  return Seen::first;
+}
+
+}  // namespace muster::auth

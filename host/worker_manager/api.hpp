@@ -1,0 +1,23 @@
+// The worker-manager API of Taskcluster, version 1, as this host answers it, and the three calls of
+// RFC 191 for single launch configurations.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "host/http/router.hpp"
+#include "host/worker_manager/failed_registrations.hpp"
+#include "host/worker_manager/parts.hpp"
+
+namespace muster::worker_manager {
+
+struct Api;
+
+// Adds everything under /api/worker-manager/v1, /references and /schemas. What it returns lives as
+// long as the routes.
+std::shared_ptr<const Api> add_routes(http::Router& router, Parts parts, FailureLimits limits = {});
+
+// What was counted, in the text format of Prometheus.
+std::string metrics_text(const Api& api);
+
+}  // namespace muster::worker_manager

@@ -1,0 +1,25 @@
+// What registrations share: who failed lately, and the threads on which providers are asked.
+#pragma once
+
+#include "host/worker_manager/call.hpp"
+#include "host/worker_manager/failed_registrations.hpp"
+#include "host/worker_manager/identity_checks.hpp"
+#include "host/worker_manager/meters.hpp"
+
+namespace muster::worker_manager {
+
+class Registrations {
+ public:
+  Registrations(Identify identify, const Log& log, FailureLimits limits)
+      : failures(limits), checks(std::move(identify), log) {}
+
+  FailedRegistrations failures;
+  Meters meters;
+  IdentityChecks checks;  // last: its threads use the others
+};
+
+// The 429 for a peer that has failed too often lately, decided from its address alone, before its
+// request is even read.
+std::optional<Failure> refuse_peer(const Api& api, const http::Request& request);
+
+}  // namespace muster::worker_manager
