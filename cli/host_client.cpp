@@ -75,10 +75,15 @@ void add_host_options(CLI::App& command, HostOptions& options) {
       .add_option("--data-directory", options.data_directory,
                   "The host's data directory, which has both in files")
       ->type_name("FOLDER");
+  command
+      .add_option("--ca-file", options.ca_file,
+                  "Certificates to trust instead of the system's (MUSTER_CA_FILE)")
+      ->type_name("FILE");
 }
 
 Result<HostAddress> find_host(const HostOptions& options, const Environment& environment) {
-  HostAddress found{options.url, options.token};
+  HostAddress found{options.url, options.token, options.ca_file};
+  if (found.ca_file.empty()) found.ca_file = environment("MUSTER_CA_FILE");
   if (found.url.empty()) found.url = environment("MUSTER_URL");
   if (found.token.empty()) found.token = environment("MUSTER_TOKEN");
   if (!found.url.empty() && !found.token.empty()) return found;
@@ -115,15 +120,23 @@ HostClient::~HostClient() = default;
 HostClient::HostClient(HostClient&&) noexcept = default;
 
 Result<json::value> HostClient::get(const std::string& path) {
-  return send(path, nullptr);
+  return send("GET", path, "");
 }
 
 Result<json::value> HostClient::post(const std::string& path, const json::object& body) {
-  const std::string text = json::write(body);
-  return send(path, &text);
+  return send("POST", path, json::write(body));
 }
 
-Result<json::value> HostClient::send(const std::string& path, const std::string* body) {
+Result<json::value> HostClient::put(const std::string& path, const json::object& body) {
+  return send("PUT", path, json::write(body));
+}
+
+Result<json::value> HostClient::remove(const std::string& path) {
+  return send("DELETE", path, "");
+}
+
+Result<json::value> HostClient::send(const char* method, const std::string& path,
+                                     const std::string& body) {
   CURL* const curl = impl_->curl.get();
   curl_easy_reset(curl);
   std::string answer;
@@ -136,17 +149,25 @@ Result<json::value> HostClient::send(const std::string& path, const std::string*
   curl_easy_setopt(curl, CURLOPT_URL, (impl_->address.url + path).c_str());
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+  if (!impl_->address.ca_file.empty())
+    curl_easy_setopt(curl, CURLOPT_CAINFO, impl_->address.ca_file.c_str());
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, connect_seconds);
   curl_easy_setopt(curl, CURLOPT_TIMEOUT, total_seconds);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, append);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
-  if (body) {
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, static_cast<long>(body->size()));
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->c_str());
+  curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
+  if (!body.empty()) {
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, static_cast<long>(body.size()));
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.c_str());
   }
-  if (const CURLcode code = curl_easy_perform(curl); code != CURLE_OK)
+  const CURLcode code = curl_easy_perform(curl);
+  if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE)
+    return Error::auth("the certificate of " + impl_->address.url +
+                       " is not trusted: " + (*reason ? reason : curl_easy_strerror(code)) +
+                       "; name the certificates to trust with --ca-file or MUSTER_CA_FILE");
+  if (code != CURLE_OK)
     return Error::transient("the host at " + impl_->address.url +
                             " cannot be reached: " + (*reason ? reason : curl_easy_strerror(code)) +
                             "; is musterd running there?");

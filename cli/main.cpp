@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   app.set_help_all_flag("--help-all", "Print the help of all commands");
   muster::cli::add_status_command(app);
   muster::cli::add_fleet_commands(app);
+  muster::cli::add_client_commands(app);
   muster::cli::add_plugin_commands(app);
   muster::cli::add_rule_commands(app);
   muster::cli::add_simulate_command(app);

@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "host/base/atomic_file.hpp"
+#include "host/client_routes.hpp"
 #include "host/config/changes.hpp"
-#include "host/http/admin_token.hpp"
 #include "host/plugins_of_host.hpp"
 #include "host/routes.hpp"
 
@@ -27,15 +27,18 @@ http::ServerSettings server_settings(const config::HostConfiguration& configurat
   settings.write_timeout = http.write_timeout;
   settings.idle_timeout = http.idle_timeout;
   settings.access_log = http.access_log;
+  settings.peers = {http.max_connections_per_peer, http.requests_per_second_per_peer,
+                    http.request_burst_per_peer, http.limit_loopback};
+  if (http.tls) settings.tls = http::TlsFiles{http.tls->certificate_file, http.tls->key_file};
   return settings;
 }
 
 // Where clients on this machine find the host: "any address" is reached by loopback.
-std::string url_of(config::ListenAddress listen, std::uint16_t port) {
+std::string url_of(config::ListenAddress listen, std::uint16_t port, bool tls) {
   if (listen.address == "0.0.0.0") listen.address = "127.0.0.1";
   if (listen.address == "::") listen.address = "::1";
   listen.port = port;
-  return "http://" + to_string(listen);
+  return (tls ? "https://" : "http://") + to_string(listen);
 }
 
 }  // namespace
@@ -91,17 +94,10 @@ std::optional<ExitCode> Daemon::open_data_directory() {
 }
 
 std::optional<ExitCode> Daemon::load_tokens(const config::HostConfiguration& configuration) {
-  const fs::path& file = configuration.auth.admin_token_file;
-  const auto admin = http::read_or_make_admin_token(file);
-  if (!admin) {
-    log_.error(admin.error().message);
-    return ExitCode::failed;
-  }
-  if (admin->made) log_.info("made an admin token", {{"adminTokenFile", file.string()}});
-  std::vector<http::KnownToken> tokens{{"admin", admin->digest}};
-  for (const auto& [name, digest] : configuration.auth.tokens) tokens.push_back({name, digest});
-  authenticator_.replace_tokens(std::move(tokens));
-  return std::nullopt;
+  const auto loaded = auth_.load(configuration, data_directory_->path());
+  if (loaded) return std::nullopt;
+  log_.error(loaded.error().message);
+  return ExitCode::failed;
 }
 
 std::optional<ExitCode> Daemon::load_plugins() {
@@ -129,8 +125,7 @@ std::optional<ExitCode> Daemon::load_plugins() {
 }
 
 std::optional<ExitCode> Daemon::listen() {
-  router_ = std::make_unique<http::Router>(
-      log_, [this](const http::Request& request) { return authenticator_.turn_away(request); });
+  router_ = std::make_unique<http::Router>(log_, auth::Guard(auth_.authority(), route_scopes()));
   workers_ = std::make_unique<http::WorkerThreads>(2, 64, log_);
   auto server = http::Server::listen(server_settings(*configuration_), *router_, clock_, log_);
   if (!server) {
@@ -138,11 +133,22 @@ std::optional<ExitCode> Daemon::listen() {
     return ExitCode::cannot_listen;
   }
   server_ = std::move(*server);
-  const std::string url = url_of(configuration_->listen, server_->port());
+  const std::string url =
+      url_of(configuration_->listen, server_->port(), configuration_->http.tls.has_value());
   start_fleet(url);
+  metrics_.add_source([this](metrics::Page& page) {
+    page.gauge("muster_build_info", "1; the label says which version runs", 1,
+               {{"version", MUSTER_VERSION}});
+    metrics::write_process_metrics(page);
+    server_->write_metrics(page);
+  });
+  add_metrics_route(*router_, metrics_, configuration_->http.metrics_need_token);
   add_routes(*router_, {status_, clock_, *plugins_, *workers_, {fleet_.get(), no_fleet_}});
+  add_client_routes(*router_, *workers_, auth_);
   const fs::path address_file = data_directory_->path() / "address";
-  if (const auto written = write_file_atomically(address_file, url + "\n"); !written) {
+  auto written = write_file_atomically(address_file, url + "\n");
+  if (written) written = auth_.write_admin_file(data_directory_->path(), url);
+  if (!written) {
     log_.error(written.error().message);
     return ExitCode::failed;
   }
@@ -158,7 +164,8 @@ std::optional<ExitCode> Daemon::listen() {
              {"configurationFile",
               configuration_->file.empty() ? "(built-in)" : configuration_->file.string()},
              {"dataDirectory", data_directory_->path().string()},
-             {"adminTokenFile", configuration_->auth.admin_token_file.string()}});
+             {"adminTokenFile", configuration_->auth.admin_token_file.string()},
+             {"adminClientFile", (data_directory_->path() / "admin.env").string()}});
   notifier_.ready("serves " + url);
   return std::nullopt;
 }
@@ -174,10 +181,11 @@ void Daemon::start_fleet(const std::string& url) {
                                      .url = url});
   if (started) {
     fleet_ = std::move(*started);
-    return;
+    return auth_.open_book(fleet_->store(), fleet_->fleet(), data_directory_->path());
   }
   no_fleet_ = "nothing is decided: " + started.error().message;
   log_.error(no_fleet_);
+  auth_.no_book(no_fleet_);
 }
 
 // The watchdog's pings go on whatever is waited for, as long as the HTTP threads run.
@@ -217,9 +225,24 @@ void Daemon::reload() {
       refuse(report);
   } else {
     load_tokens(*configuration_);
+    reload_certificate(*configuration_);
     log_.info("there is no configuration file to read again: the host runs on the built-in one");
   }
   notifier_.ready("serves " + status_.get()->url);
+}
+
+std::optional<std::string> Daemon::reload_certificate(
+    const config::HostConfiguration& configuration) {
+  const auto& tls = configuration.http.tls;
+  if (!tls || !server_->certificate_expires()) return std::nullopt;  // or it waits for a restart
+  const auto replaced = server_->replace_certificate({tls->certificate_file, tls->key_file});
+  if (!replaced) {
+    log_.error("the old certificate goes on: " + replaced.error().message);
+    return "the old certificate goes on: " + replaced.error().message;
+  }
+  log_.info("the certificate was read again",
+            {{"expires", format_time(*server_->certificate_expires())}});
+  return std::nullopt;
 }
 
 void Daemon::log_mistakes(const config::Report& report) const {
@@ -249,7 +272,7 @@ void Daemon::take_over(const config::Report& report) {
     changed += (changed.empty() ? "" : ", ") + change.key;
   if (load_tokens(*next)) {
     status_.change([&](HostStatus& status) {
-      status.configuration_problems = {"the admin token cannot be read; the log has the reason"};
+      status.configuration_problems = {"tokens or clients cannot be read; the log has the reason"};
     });
     return;
   }
@@ -258,6 +281,7 @@ void Daemon::take_over(const config::Report& report) {
   for (const Error& error :
        plugins_->configure(plugin_folders(*next, defaults_), instance_specs(*next)))
     problems.push_back(error.message);
+  if (auto problem = reload_certificate(*next)) problems.push_back(std::move(*problem));
   if (fleet_) fleet_->configuration_changed(next);
   status_.change([&](HostStatus& status) {
     status.configuration = next;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "host/auth_of_host.hpp"
 #include "host/base/clock.hpp"
 #include "host/base/data_directory.hpp"
 #include "host/base/log.hpp"
@@ -15,10 +16,10 @@
 #include "host/exit_code.hpp"
 #include "host/fleet_of_host.hpp"
 #include "host/host_status.hpp"
-#include "host/http/authenticator.hpp"
 #include "host/http/router.hpp"
 #include "host/http/server.hpp"
 #include "host/http/worker_threads.hpp"
+#include "host/metrics/metrics.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
 
 namespace muster {
@@ -44,6 +45,8 @@ class Daemon {
   void reload();
   void log_mistakes(const config::Report& report) const;
   void refuse(const config::Report& report);
+  // Why the certificate in use goes on, if it does.
+  std::optional<std::string> reload_certificate(const config::HostConfiguration& configuration);
   void take_over(const config::Report& report);
   ExitCode drain();
   bool end_plugins_by(SteadyTime until);
@@ -60,10 +63,11 @@ class Daemon {
   Log log_;
   PublishedStatus status_;
   std::optional<DataDirectory> data_directory_;
-  http::Authenticator authenticator_;
+  AuthOfHost auth_{clock_, log_};
   std::unique_ptr<plugin_loader::PluginCatalog> plugins_;
   std::unique_ptr<FleetOfHost> fleet_;
-  std::string no_fleet_;                          // why there is none
+  std::string no_fleet_;  // why there is none
+  metrics::Metrics metrics_;
   std::unique_ptr<http::WorkerThreads> workers_;  // for handlers that wait for plugins
   std::unique_ptr<http::Router> router_;
   std::unique_ptr<http::Server> server_;  // last: its threads use all of the above

@@ -53,6 +53,15 @@ Response roll_back(const Request& request, const Asked& asked) {
 
 }  // namespace
 
+void add_metrics_route(http::Router& router, const metrics::Metrics& metrics, bool guarded) {
+  router.add("GET", "/metrics", now([&metrics](const Request&) {
+               return Response{200,
+                               {{"Content-Type", std::string(metrics::Metrics::content_type)}},
+                               metrics.text()};
+             }),
+             guarded ? Access::guarded : Access::open);
+}
+
 void add_routes(http::Router& router, const Asked& asked) {
   router.add("GET", "/healthz", now(health), Access::open);
   router.add("GET", "/readyz",

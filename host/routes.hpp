@@ -6,6 +6,7 @@
 #include "host/fleet_routes.hpp"
 #include "host/host_status.hpp"
 #include "host/http/router.hpp"
+#include "host/metrics/metrics.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
 
 namespace muster {
@@ -18,6 +19,9 @@ struct Asked {
   http::WorkerThreads& workers;  // for what waits
   FleetAccess fleet = {};
 };
+
+// GET /metrics, for everybody or for those with a token.
+void add_metrics_route(http::Router& router, const metrics::Metrics& metrics, bool guarded);
 
 void add_routes(http::Router& router, const Asked& asked);
 

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <strings.h>
 #include <unordered_map>
+#include <utility>
 
 #include "host/auth/described.hpp"
 #include "host/auth/grant_cache.hpp"
@@ -59,24 +60,29 @@ Sha256 digest_of(const Secret& secret) {
   return digest;
 }
 
+using Clients = std::unordered_map<std::string, std::shared_ptr<const Known>>;
+
+// By where they come from. A token and a Hawk client of the same name may be two ways of one
+// person.
+struct Origin {
+  Clients hawk, tokens;
+  Clients& of(ClientKind kind) { return kind == ClientKind::hawk ? hawk : tokens; }
+};
+
 // Everything that requests are judged by, at one time. Replaced as a whole.
 struct Snapshot {
   std::shared_ptr<const Roles> roles;
   AuthoritySettings settings;
-  std::unordered_map<std::string, std::shared_ptr<const Known>> configured, put;
+  Origin configured, put;
   std::unordered_map<Sha256, std::pair<std::shared_ptr<const Known>, const Client::Key*>, TokenHash>
       tokens;
   std::shared_ptr<const Caller> anonymous;
 
-  std::shared_ptr<const Known> find(const std::string& client_id) const {
-    for (const auto* clients : {&configured, &put})
+  std::shared_ptr<const Known> find_hawk(const std::string& client_id) const {
+    for (const Clients* clients : {&configured.hawk, &put.hawk})
       if (const auto found = clients->find(client_id); found != clients->end())
         return found->second;
     return nullptr;
-  }
-  std::shared_ptr<const Known> find_hawk(const std::string& client_id) const {
-    auto found = find(client_id);
-    return found && found->client.kind == ClientKind::hawk ? found : nullptr;
   }
 };
 
@@ -120,11 +126,10 @@ struct Authority::Impl {
 // Everything that requests are judged by is at hand once a snapshot is taken.
 void Authority::Impl::publish(Snapshot next) {
   next.tokens.clear();
-  for (const auto* clients : {&next.put, &next.configured})  // those of the configuration win
+  for (const Clients* clients : {&next.put.tokens, &next.configured.tokens})  // the latter win
     for (const auto& [id, entry] : *clients)
-      if (entry->client.kind == ClientKind::token && next.find(id) == entry)
-        for (const Client::Key& key : entry->client.keys)
-          next.tokens[token_key(digest_of(key.secret))] = {entry, &key};
+      for (const Client::Key& key : entry->client.keys)
+        next.tokens[token_key(digest_of(key.secret))] = {entry, &key};
   next.anonymous = std::make_shared<const Caller>(
       Caller{"", ScopeSet(next.roles->expanded({"assume:anonymous"})), never});
   auto fresh = std::make_shared<const Snapshot>(std::move(next));
@@ -328,13 +333,21 @@ void Authority::configure(std::vector<Client> clients, Roles roles, AuthoritySet
   const std::lock_guard one(impl_->changing);
   Snapshot next = *impl_->snapshot();
   next.settings = std::move(settings);
-  next.roles = std::make_shared<const Roles>(std::move(roles));
-  next.configured.clear();
+  const bool same_roles = roles == *next.roles;
+  if (!same_roles) next.roles = std::make_shared<const Roles>(std::move(roles));
+  auto before = std::exchange(next.configured, {});
   for (Client& client : clients) {
     const std::string id = client.client_id;
-    next.configured[id] = known(std::move(client), next.roles);
+    const ClientKind kind = client.kind;
+    const auto found = before.of(kind).find(id);
+    // One that did not change stays what it is, with all that is cached of it.
+    const bool same =
+        same_roles && found != before.of(kind).end() && found->second->client == client;
+    next.configured.of(kind)[id] = same ? found->second : known(std::move(client), next.roles);
   }
-  for (auto& [id, entry] : next.put) entry = known(entry->client, next.roles);
+  if (!same_roles)
+    for (Clients* put_ones : {&next.put.hawk, &next.put.tokens})
+      for (auto& [id, entry] : *put_ones) entry = known(entry->client, next.roles);
   impl_->publish(std::move(next));
 }
 
@@ -342,18 +355,29 @@ void Authority::put(Client client) {
   const std::lock_guard one(impl_->changing);
   Snapshot next = *impl_->snapshot();
   const std::string id = client.client_id;
-  next.put[id] = known(std::move(client), next.roles);
+  const ClientKind kind = client.kind;
+  next.put.of(kind)[id] = known(std::move(client), next.roles);
   impl_->publish(std::move(next));
 }
 
 void Authority::remove(const std::string& client_id) {
   const std::lock_guard one(impl_->changing);
   Snapshot next = *impl_->snapshot();
-  if (next.put.erase(client_id) != 0) impl_->publish(std::move(next));
+  if (next.put.hawk.erase(client_id) + next.put.tokens.erase(client_id) != 0)
+    impl_->publish(std::move(next));
 }
 
 bool Authority::is_configured(const std::string& client_id) const {
-  return impl_->snapshot()->configured.contains(client_id);
+  const auto known = impl_->snapshot();
+  return known->configured.hawk.contains(client_id) || known->configured.tokens.contains(client_id);
+}
+
+std::vector<Client> Authority::configured() const {
+  std::vector<Client> all;
+  const auto known = impl_->snapshot();
+  for (const Clients* clients : {&known->configured.hawk, &known->configured.tokens})
+    for (const auto& [id, entry] : *clients) all.push_back(entry->client);
+  return all;
 }
 
 Result<std::shared_ptr<const Caller>> Authority::authenticate(const http::Request& request) const {
@@ -404,7 +428,7 @@ std::optional<std::string> Authority::refuse(const Caller& caller, const Express
 Authority::TemporaryCredentials Authority::issue(const std::string& client_id,
                                                  const std::vector<std::string>& scopes, Time start,
                                                  Time expiry) const {
-  const auto host = impl_->snapshot()->put.at(host_client_id);
+  const auto host = impl_->snapshot()->put.hawk.at(host_client_id);
   auto signed_by_us = sign_certificate(client_id, host_client_id, host->client.keys.front().secret,
                                        random_seed(), scopes, start, expiry);
   return {client_id, std::move(signed_by_us.access_token), std::move(signed_by_us.certificate)};

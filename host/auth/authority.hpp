@@ -49,6 +49,7 @@ class Authority {
   void remove(const std::string& client_id);
   // Whether the configuration has a client or token of that name.
   bool is_configured(const std::string& client_id) const;
+  std::vector<Client> configured() const;  // with their keys: not for showing
 
   // No credentials at all are not an error: a Caller without client_id, with the scopes of the role
   // `anonymous`. Error::auth is a 401 with Taskcluster's message and `WWW-Authenticate:

@@ -25,6 +25,8 @@ struct Client {
   bool disabled = false;
   // Each of its requests must have a nonce of its own.
   bool replay_protection = false;
+
+  friend bool operator==(const Client& a, const Client& b);
 };
 
 // ^[A-Za-z0-9!@/:.+|_-]+$, 1024 characters at most.

@@ -28,6 +28,7 @@ struct ClientRow {
   Time last_modified{};
   std::optional<Time> expires = {};
   bool disabled = false;
+  bool replay_protection = false;
 
   static constexpr auto fields() {
     return std::tuple{required("clientId", &ClientRow::client_id),
@@ -40,7 +41,8 @@ struct ClientRow {
                       required("created", &ClientRow::created),
                       required("lastModified", &ClientRow::last_modified),
                       required("expires", &ClientRow::expires),
-                      required("disabled", &ClientRow::disabled)};
+                      required("disabled", &ClientRow::disabled),
+                      required("replayProtection", &ClientRow::replay_protection)};
   }
 };
 

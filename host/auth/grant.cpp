@@ -219,6 +219,16 @@ bool is_valid_client_id(std::string_view text) {
   });
 }
 
+bool operator==(const Client& a, const Client& b) {
+  const auto same_key = [](const Client::Key& one, const Client::Key& other) {
+    return one.secret.reveal() == other.secret.reveal() && one.until == other.until;
+  };
+  return a.client_id == b.client_id && a.kind == b.kind && a.scopes == b.scopes &&
+         a.expires == b.expires && a.disabled == b.disabled &&
+         a.replay_protection == b.replay_protection &&
+         std::equal(a.keys.begin(), a.keys.end(), b.keys.begin(), b.keys.end(), same_key);
+}
+
 std::shared_ptr<const Known> known(Client client, std::shared_ptr<const Roles> roles) {
   auto made = std::make_shared<Known>();
   made->scopes = ScopeSet(roles->expanded(client.scopes));

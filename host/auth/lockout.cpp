@@ -37,6 +37,15 @@ bool Lockout::failed(const Address& peer, SteadyTime now, const LockoutSettings&
   return failures.locked_until > now;
 }
 
+std::size_t Lockout::size() const {
+  std::size_t all = 0;
+  for (const Shard& shard : shards_) {
+    const std::lock_guard guard(shard.mutex);
+    all += shard.peers.size();
+  }
+  return all;
+}
+
 // First what matters no more, and if much is left the older half: rarely, so that a flood of
 // addresses pays little for it.
 void Lockout::make_room(Shard& shard, SteadyTime now, const LockoutSettings& settings) {

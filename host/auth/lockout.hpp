@@ -31,6 +31,8 @@ class Lockout {
   // A failure, from now on for `duration` if it was one too many. True: it is locked out now.
   bool failed(const Address& peer, SteadyTime now, const LockoutSettings& settings);
 
+  std::size_t size() const;  // peers that are remembered
+
  private:
   static constexpr std::size_t shards = 16;
   struct Failures {

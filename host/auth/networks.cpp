@@ -35,7 +35,10 @@ std::optional<Address> parse_address(std::string_view text) {
 }
 
 std::optional<Address> address_of_peer(std::string_view peer) {
-  if (peer.starts_with('[')) return parse_address(peer.substr(1, peer.find(']') - 1));
+  if (peer.starts_with('[')) {
+    const auto end = peer.find(']');
+    return end == peer.npos ? std::nullopt : parse_address(peer.substr(1, end - 1));
+  }
   const auto colon = peer.find(':');
   if (colon != peer.npos && colon == peer.rfind(':')) peer = peer.substr(0, colon);
   return parse_address(peer);

@@ -24,11 +24,13 @@ class Roles {
   // that multiply stop at 10 000 scopes, which gives less than was meant and never more.
   std::vector<std::string> expanded(const std::vector<std::string>& scopes) const;
   bool empty() const { return roles_.empty(); }
+  friend bool operator==(const Roles&, const Roles&) = default;
 
  private:
   struct Role {
     std::string pattern;  // "assume:worker-pool:*"
     std::vector<std::string> scopes;
+    friend bool operator==(const Role&, const Role&) = default;
   };
   static Result<void> check(const Role& role);
   std::vector<std::size_t> leads_to(const Role& role) const;

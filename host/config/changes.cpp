@@ -31,7 +31,14 @@ std::vector<Change> changes_between(const HostConfiguration& before,
   };
   compare(before.listen, after.listen, "listen", true);
   compare(before.data_directory, after.data_directory, "dataDirectory", true);
-  compare(before.http, after.http, "http", true);
+  const auto without_tls = [](HttpSettings http) {
+    http.tls.reset();
+    return http;
+  };
+  compare(without_tls(before.http), without_tls(after.http), "http", true);
+  // Other files are read at once; a socket that speaks plain text does not learn TLS.
+  compare(before.http.tls, after.http.tls, "http.tls",
+          before.http.tls.has_value() != after.http.tls.has_value());
   compare(before.plugin_folders, after.plugin_folders, "pluginFolders", false);
   compare(before.worker_configurations, after.worker_configurations, "workerConfigurations", false);
   compare(before.shutdown_deadline, after.shutdown_deadline, "shutdownDeadline", false);
@@ -40,6 +47,9 @@ std::vector<Change> changes_between(const HostConfiguration& before,
   compare(before.store, after.store, "store", true);
   compare(before.fleet, after.fleet, "fleet", true);
   compare(before.demand, after.demand, "demand", false);
+  compare(before.events, after.events, "events", true);
+  compare(before.webhooks, after.webhooks, "webhooks", false);
+  compare(before.amqp, after.amqp, "amqp", false);
   add_instances(changes, "providers", before.providers, after.providers);
   add_instances(changes, "strategies", before.strategies, after.strategies);
   return changes;

@@ -6,6 +6,8 @@
 
 #include <muster/nearest.hpp>
 
+#include "host/auth/networks.hpp"
+#include "host/auth/roles.hpp"
 #include "host/config/installed_plugins.hpp"
 #include "host/git/repository.hpp"
 
@@ -20,11 +22,14 @@ class CrossCheck {
 
   std::vector<Mistake> run() {
     check_listen();
+    check_http();
     check_data_directory();
     check_plugin_folders();
     check_worker_configurations();
     check_tokens();
+    check_clients();
     check_demand();
+    check_consumers();
     const std::vector<std::string> installed = installed_plugins(host_.plugin_folders);
     for (const PluginInstance& provider : host_.providers)
       check_instance("/providers/" + pointer_part(provider.id), provider, installed);
@@ -55,9 +60,36 @@ class CrossCheck {
       return error("/listen",
                    json::write(*written) + " is not an IP address and a port from 0 to 65535",
                    "write for example \"127.0.0.1:8600\", \"[::1]:8600\" or \"0.0.0.0:8600\"");
-    if (!listen->loopback)
+    if (!listen->loopback && !host_.http.tls)
       warning("/listen", "tokens travel in clear text to and from " + to_string(*listen),
-              "listen on 127.0.0.1 behind a proxy that speaks TLS unless the network is trusted");
+              "write [http.tls], or listen on 127.0.0.1 behind a proxy that speaks TLS, unless the "
+              "network is trusted");
+  }
+
+  void check_http() {
+    const HttpSettings& http = host_.http;
+    const auto in_bounds = [&](const char* key, auto value, auto least, auto most,
+                               const std::string& bounds) {
+      if (value < least || value > most)
+        error(std::string("/http/") + key, "it must be " + bounds, "write a value within that");
+    };
+    using namespace std::chrono_literals;
+    constexpr std::uint64_t kib = 1024, mib = 1024 * kib;
+    in_bounds("maxHeaderBytes", http.max_header_bytes, kib, mib, "from 1KiB to 1MiB");
+    in_bounds("maxBodyBytes", http.max_body_bytes, kib, 1024 * mib, "from 1KiB to 1GiB");
+    for (const auto& [key, value] : {std::pair("headerTimeout", http.header_timeout),
+                                     std::pair("bodyTimeout", http.body_timeout),
+                                     std::pair("writeTimeout", http.write_timeout),
+                                     std::pair("idleTimeout", http.idle_timeout)})
+      in_bounds(key, value, std::chrono::milliseconds(10ms), std::chrono::milliseconds(24h),
+                "from 10ms to 24h");
+    if (!http.tls) return;
+    for (const auto& [key, file] : {std::pair("certificateFile", http.tls->certificate_file),
+                                    std::pair("keyFile", http.tls->key_file)})
+      if (std::error_code failed; !fs::is_regular_file(file, failed))
+        error(std::string("/http/tls/") + key,
+              file.string() + (failed ? ": " + failed.message() : " is not a file"),
+              "name a PEM file that the user of musterd can read");
   }
 
   void check_data_directory() {
@@ -169,11 +201,11 @@ class CrossCheck {
   void check_tokens() {
     for (auto token = host_.auth.tokens.begin(); token != host_.auth.tokens.end(); ++token) {
       const std::string pointer = "/auth/tokens/" + pointer_part(token->first) + "/sha256";
-      if (token->second == sha256(""))
+      if (token->second.digest == sha256(""))
         error(pointer, "this is the SHA-256 of an empty text, so nothing would be a token",
               "hash the token itself: printf %s \"$TOKEN\" | sha256sum");
       const auto same = std::find_if(host_.auth.tokens.begin(), token, [&](const auto& other) {
-        return other.second == token->second;
+        return other.second.digest == token->second.digest;
       });
       if (same != token)
         error(pointer, "the same token already has the name " + same->first,
@@ -181,10 +213,33 @@ class CrossCheck {
     }
   }
 
+  void check_expiry(const std::string& pointer, const std::optional<Time>& read) {
+    if (!read && document_.values.contains(pointer + "/expires"))
+      error(pointer + "/expires", "this is no time",
+            "write a time with its zone, such as \"2027-01-31T00:00:00Z\"");
+  }
+
+  void check_clients() {
+    for (const auto& [name, token] : host_.auth.tokens)
+      check_expiry("/auth/tokens/" + pointer_part(name), token.expires);
+    for (const auto& [id, client] : host_.auth.clients) {
+      const std::string pointer = "/auth/clients/" + pointer_part(id);
+      check_expiry(pointer, client.expires);
+      if (id == "admin" || id.starts_with("muster/"))
+        error(pointer, "the host keeps this name for itself",
+              "give the client another name than admin or muster/...");
+    }
+    if (const auto roles = auth::Roles::make(host_.auth.roles); !roles)
+      error("/auth/roles", roles.error().message, "change the role");
+    for (std::size_t i = 0; i < host_.auth.trusted_proxies.size(); ++i)
+      if (const auto network = auth::Networks::parse({host_.auth.trusted_proxies[i]}); !network)
+        error("/auth/trustedProxies/" + std::to_string(i), network.error().message,
+              "name the proxies' own addresses");
+  }
+
   // Also if it was refused before.
   bool was_written(const std::string& source, const std::string& key) const {
-    const json::value* item = host_.document->root.at("demand").get_object().if_contains(source);
-    return item && item->is_object() && item->get_object().contains(key);
+    return host_written("demand", source, key.c_str());
   }
 
   void check_demand() {
@@ -224,6 +279,33 @@ class CrossCheck {
               "it is shorter than the interval, which is " + to_duration_text(source.interval),
               "give at least two intervals");
     }
+  }
+
+  void check_consumers() {
+    constexpr auto secret_in_address =
+        "an address with a password in it is seen by everybody who sees logs";
+    for (const WebhookSettings& webhook : host_.webhooks) {
+      const std::string pointer = "/webhooks/" + pointer_part(webhook.name);
+      if (has_user(webhook.url))
+        error(pointer + "/url", secret_in_address, "let the receiver check the signature instead");
+      if (webhook.secret_file.empty() && !host_written("webhooks", webhook.name, "secretFile"))
+        warning(pointer, "without secretFile, anybody can send the receiver what looks like events",
+                "make one: head -c 32 /dev/urandom | base64 > secret, and let the receiver check");
+    }
+    if (!host_.amqp) return;
+    if (has_password(host_.amqp->url))
+      error("/amqp/url", secret_in_address, "write amqps://user@broker and passwordFile");
+    else if (const auto authority = authority_of(host_.amqp->url);
+             has_user(host_.amqp->url) && !authority.starts_with("guest@") &&
+             !host_.document->root.at("amqp").get_object().contains("passwordFile"))
+      error("/amqp/url", "it names a user but there is no password", "write passwordFile, too");
+    if (host_.amqp->heartbeat < std::chrono::seconds(2))
+      error("/amqp/heartbeat", "it is shorter than two seconds", "write for example \"20s\"");
+  }
+
+  bool host_written(const char* table, const std::string& name, const char* key) const {
+    const json::value* item = host_.document->root.at(table).get_object().if_contains(name);
+    return item && item->is_object() && item->get_object().contains(key);
   }
 
   void check_instance(const std::string& pointer, const PluginInstance& instance,

@@ -11,11 +11,13 @@
 #include <string>
 #include <vector>
 
+#include <muster/context.hpp>
 #include <muster/json.hpp>
 
 #include "host/base/isolation.hpp"
 #include "host/base/log.hpp"
 #include "host/base/secret.hpp"
+#include "host/config/event_settings.hpp"
 #include "host/config/units.hpp"
 
 namespace muster::config {
@@ -59,6 +61,11 @@ struct LogSettings {
   friend bool operator==(const LogSettings&, const LogSettings&) = default;
 };
 
+struct TlsSettings {
+  std::filesystem::path certificate_file, key_file;  // absolute; PEM
+  friend bool operator==(const TlsSettings&, const TlsSettings&) = default;
+};
+
 struct HttpSettings {
   std::uint32_t threads = 2;
   std::uint32_t max_connections = 4096;
@@ -69,12 +76,48 @@ struct HttpSettings {
   std::chrono::milliseconds write_timeout = std::chrono::seconds(60);
   std::chrono::milliseconds idle_timeout = std::chrono::seconds(75);
   bool access_log = true;
+  std::uint32_t max_connections_per_peer = 1024;       // 0: no limit
+  std::uint32_t requests_per_second_per_peer = 5'000;  // 0: no limit
+  std::uint32_t request_burst_per_peer = 10'000;
+  bool limit_loopback = false;  // whether the limits of peers hold for this machine, too
+  bool metrics_need_token = false;
+  std::optional<TlsSettings> tls = {};  // empty: plain HTTP
   friend bool operator==(const HttpSettings&, const HttpSettings&) = default;
 };
 
+// A bearer token, known by its digest.
+struct StaticToken {
+  Sha256 digest{};
+  std::vector<std::string> scopes = {"*"};
+  std::optional<Time> expires = {};
+  friend bool operator==(const StaticToken&, const StaticToken&) = default;
+};
+
+// A client that signs its requests.
+struct StaticClient {
+  std::filesystem::path access_token_file;  // absolute
+  std::vector<std::string> scopes = {};
+  std::optional<Time> expires = {};
+  bool disabled = false;
+  std::string description = {};
+  bool replay_protection = false;
+  friend bool operator==(const StaticClient&, const StaticClient&) = default;
+};
+
+struct LockoutSettings {
+  std::uint32_t failures = 20;
+  std::chrono::milliseconds window = std::chrono::minutes(1);
+  std::chrono::milliseconds duration = std::chrono::minutes(1);
+  friend bool operator==(const LockoutSettings&, const LockoutSettings&) = default;
+};
+
 struct AuthSettings {
-  std::filesystem::path admin_token_file;  // absolute
-  std::map<std::string, Sha256> tokens;    // by name: the digests of further bearer tokens
+  std::filesystem::path admin_token_file;            // absolute
+  std::map<std::string, StaticToken> tokens;         // by name
+  std::map<std::string, StaticClient> clients = {};  // by clientId
+  std::map<std::string, std::vector<std::string>> roles = {};
+  std::vector<std::string> trusted_proxies = {};
+  LockoutSettings lockout = {};
   friend bool operator==(const AuthSettings&, const AuthSettings&) = default;
 };
 
@@ -140,6 +183,9 @@ struct HostConfiguration {
   // Sorted by id; `cheapest`, `classic` and `estimator` if the file names none.
   std::vector<PluginInstance> strategies;
   std::vector<DemandSettings> demand;  // sorted by name
+  EventSettings events;
+  std::vector<WebhookSettings> webhooks;  // sorted by name
+  std::optional<AmqpSettings> amqp;
   std::shared_ptr<const TomlDocument> document;
 
   // "/etc/muster/muster.toml:12:3" of what a JSON pointer names

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <muster/codec.hpp>
+
 #include "host/base/atomic_file.hpp"
 #include "host/config/cross_check.hpp"
 #include "host/config/schema_check.hpp"
@@ -37,6 +39,7 @@ class Reader {
     read_http(table(root, "http"), host.http);
     read_auth(table(root, "auth"), host);
     host.demand = read_demand(table(root, "demand"));
+    read_events(root, host);
     host.store.synchronous_full =
         text(table(root, "store"), "synchronous").value_or("full") == "full";
     read_fleet(table(root, "fleet"), host.fleet);
@@ -78,6 +81,10 @@ class Reader {
     if (const auto* found = from.if_contains(key)) into = found->to_number<std::uint32_t>();
   }
 
+  static void read(const json::object& from, std::string_view key, bool& into) {
+    if (const auto* found = from.if_contains(key)) into = found->get_bool();
+  }
+
   fs::path absolute(const fs::path& path) const { return (base_ / path).lexically_normal(); }
 
   void read_worker_configurations(const json::object& root, HostConfiguration& host) const {
@@ -106,7 +113,7 @@ class Reader {
     if (format == "json") log.format = LogFormat::json;
   }
 
-  static void read_http(const json::object& from, HttpSettings& http) {
+  void read_http(const json::object& from, HttpSettings& http) const {
     read(from, "threads", http.threads);
     read(from, "maxConnections", http.max_connections);
     read_size(from, "maxHeaderBytes", http.max_header_bytes);
@@ -115,18 +122,72 @@ class Reader {
     read(from, "bodyTimeout", http.body_timeout);
     read(from, "writeTimeout", http.write_timeout);
     read(from, "idleTimeout", http.idle_timeout);
-    if (const auto* found = from.if_contains("accessLog")) http.access_log = found->get_bool();
+    read(from, "maxConnectionsPerPeer", http.max_connections_per_peer);
+    read(from, "requestsPerSecondPerPeer", http.requests_per_second_per_peer);
+    read(from, "requestBurstPerPeer", http.request_burst_per_peer);
+    read(from, "accessLog", http.access_log);
+    read(from, "limitLoopback", http.limit_loopback);
+    read(from, "metricsNeedToken", http.metrics_need_token);
+    const json::object tls = table(from, "tls");
+    const auto certificate = text(tls, "certificateFile"), key = text(tls, "keyFile");
+    if (certificate && key) http.tls = TlsSettings{absolute(*certificate), absolute(*key)};
   }
 
   void read_auth(const json::object& from, HostConfiguration& host) const {
     const auto file = text(from, "adminTokenFile");
     host.auth.admin_token_file = file ? absolute(*file) : host.data_directory / "admin-token";
-    for (const auto& [name, token] : table(from, "tokens")) {
-      const auto* written = token.get_object().if_contains("sha256");
-      if (!written) continue;
-      if (const auto digest = sha256_from_hex(written->get_string()))
-        host.auth.tokens[std::string(name)] = *digest;
-    }
+    for (const auto& [name, token] : table(from, "tokens"))
+      if (token.get_object().contains("sha256"))
+        host.auth.tokens[std::string(name)] = static_token(token.get_object());
+    for (const auto& [id, client] : table(from, "clients"))
+      host.auth.clients[std::string(id)] = static_client(client.get_object());
+    for (const auto& [name, role] : table(from, "roles"))
+      host.auth.roles[std::string(name)] = texts(role.get_object(), "scopes").value_or(Texts());
+    host.auth.trusted_proxies = texts(from, "trustedProxies").value_or(Texts());
+    const json::object lockout = table(from, "lockout");
+    read(lockout, "failures", host.auth.lockout.failures);
+    read(lockout, "window", host.auth.lockout.window);
+    read(lockout, "duration", host.auth.lockout.duration);
+  }
+
+  using Texts = std::vector<std::string>;
+  static std::optional<Texts> texts(const json::object& from, std::string_view key) {
+    const auto* found = from.if_contains(key);
+    if (!found || !found->is_array()) return std::nullopt;
+    Texts all;
+    for (const json::value& item : found->get_array())
+      if (item.is_string()) all.emplace_back(item.get_string());
+    return all;
+  }
+  static std::optional<Time> moment(const json::object& from, std::string_view key) {
+    const auto found = text(from, key);
+    return found ? parse_time(*found) : std::nullopt;  // the cross check says if it is none
+  }
+
+  static StaticToken static_token(const json::object& from) {
+    StaticToken token;
+    const std::string_view hex = from.at("sha256").get_string();
+    for (std::size_t i = 0; i < token.digest.size(); ++i)
+      token.digest[i] =
+          static_cast<unsigned char>(std::stoul(std::string(hex.substr(2 * i, 2)), nullptr, 16));
+    token.scopes = texts(from, "scopes").value_or(token.scopes);
+    token.expires = moment(from, "expires");
+    return token;
+  }
+
+  StaticClient static_client(const json::object& from) const {
+    StaticClient client;
+    if (const auto file = text(from, "accessTokenFile")) client.access_token_file = absolute(*file);
+    client.scopes = texts(from, "scopes").value_or(client.scopes);
+    client.expires = moment(from, "expires");
+    client.description = text(from, "description").value_or("");
+    const auto flag = [&](std::string_view key) {
+      const auto* found = from.if_contains(key);
+      return found && found->get_bool();
+    };
+    client.disabled = flag("disabled");
+    client.replay_protection = flag("replayProtection");
+    return client;
   }
 
   std::vector<DemandSettings> read_demand(const json::object& from) const {
@@ -165,6 +226,47 @@ class Reader {
           std::max<std::chrono::milliseconds>(std::chrono::minutes(5), 3 * source.interval);
     read(from, "concurrency", source.at_once);
     return source;
+  }
+
+  void read_path(const json::object& from, const char* key, fs::path& into) const {
+    if (const auto written = text(from, key)) into = absolute(*written);
+  }
+
+  void read_events(const json::object& root, HostConfiguration& host) const {
+    const json::object events = table(root, "events");
+    read(events, "kept", host.events.kept);
+    read(events, "deadLettersKept", host.events.dead_letters_kept);
+    read(events, "inMemory", host.events.in_memory);
+    std::map<std::string, WebhookSettings> sorted;
+    for (const auto& [name, item] : table(root, "webhooks"))
+      sorted[std::string(name)] = webhook(std::string(name), item.get_object());
+    for (auto& [name, item] : sorted) host.webhooks.push_back(std::move(item));
+    const json::object from = table(root, "amqp");
+    if (!from.contains("url")) return;
+    AmqpSettings& amqp = host.amqp.emplace();
+    amqp.url = *text(from, "url");
+    read_path(from, "passwordFile", amqp.password_file);
+    read_path(from, "caFile", amqp.ca_file);
+    amqp.exchange_prefix = text(from, "exchangePrefix").value_or(amqp.exchange_prefix);
+    read(from, "heartbeat", amqp.heartbeat);
+    read(from, "window", amqp.window);
+  }
+
+  WebhookSettings webhook(std::string name, const json::object& from) const {
+    WebhookSettings webhook;
+    webhook.name = std::move(name);
+    webhook.url = text(from, "url").value_or("");
+    read_path(from, "secretFile", webhook.secret_file);
+    read_path(from, "caFile", webhook.ca_file);
+    if (const auto* kinds = from.if_contains("kinds"); kinds && kinds->is_array())
+      for (const json::value& kind : kinds->get_array())
+        if (kind.is_string()) webhook.kinds.emplace_back(kind.get_string());
+    webhook.worker_pool_id = text(from, "workerPoolId").value_or("");
+    webhook.provider_id = text(from, "providerId").value_or("");
+    webhook.launch_config_id = text(from, "launchConfigId").value_or("");
+    read(from, "timeout", webhook.timeout);
+    read(from, "giveUpAfter", webhook.give_up_after);
+    return webhook;
   }
 
   static void read_fleet(const json::object& from, FleetSettings& fleet) {

@@ -1,6 +1,6 @@
 // Demand from any HTTP endpoint that answers {workerPoolId: pending}.
 #include "host/base/secret_file.hpp"
-#include "host/demand/fetch.hpp"
+#include "host/fetch/fetch.hpp"
 #include "host/demand/source.hpp"
 
 namespace muster::demand {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "host/base/secret_file.hpp"
-#include "host/demand/fetch.hpp"
+#include "host/fetch/fetch.hpp"
 #include "host/demand/source.hpp"
 #include "host/hawk/hawk.hpp"
 

@@ -141,6 +141,7 @@ Result<Attributes> parse_header(std::string_view header, std::size_t max_bytes) 
       each_attribute(*rest, [&](std::string_view name, std::string_view value) -> std::string {
         std::string* const into = member(attributes, name);
         if (!into) return "Unknown attribute: " + std::string(name.substr(0, 32));
+        if (value.empty()) return "Bad attribute value: " + std::string(name);
         if (!into->empty()) return "Duplicate attribute: " + std::string(name);
         *into = value;
         return {};

@@ -24,7 +24,7 @@ struct Request {
 
 // Of the Authorization header, as text: a signature is about the very characters.
 struct Attributes {
-  std::string id, ts, nonce, hash, ext, mac, app, dlg;
+  std::string id = {}, ts = {}, nonce = {}, hash = {}, ext = {}, mac = {}, app = {}, dlg = {};
   friend bool operator==(const Attributes&, const Attributes&) = default;
 };
 

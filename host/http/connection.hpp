@@ -7,6 +7,7 @@
 
 #include "host/base/clock.hpp"
 #include "host/http/lane.hpp"
+#include "host/http/outgoing.hpp"
 #include "host/http/request_parser.hpp"
 #include "host/http/transport.hpp"
 
@@ -15,7 +16,8 @@ namespace muster::http {
 // THREADS: that of its lane only.
 class Connection final : public TransportUser, public std::enable_shared_from_this<Connection> {
  public:
-  Connection(std::shared_ptr<Lane> lane, std::unique_ptr<Transport> transport);
+  Connection(std::shared_ptr<Lane> lane, std::unique_ptr<Transport> transport,
+             std::unique_ptr<Seat> seat);
 
   void start();
   // Closes at once if nothing of a request has come, else after its answer. A stream ends.
@@ -42,6 +44,8 @@ class Connection final : public TransportUser, public std::enable_shared_from_th
   void read_more();
   void process_input();
   void handle();
+  void note(Request& request);
+  bool is_over_rate(const Request& request, const Reply& reply);
   void refuse(int status, std::string_view code, const std::string& message);
   void send(Response&& response, bool keep_alive);
   void begin_stream(Response&& response);
@@ -50,15 +54,17 @@ class Connection final : public TransportUser, public std::enable_shared_from_th
   void end_stream();
   void linger();
   void discard_more();
+  std::chrono::microseconds time_taken() const;
   void write_access_log() const;
   void set_deadline(std::chrono::milliseconds from_now);
 
   const std::shared_ptr<Lane> lane_;
   const std::unique_ptr<Transport> transport_;
+  const std::unique_ptr<Seat> seat_;
   RequestParser parser_;
   State state_ = State::reading;
   bool draining_ = false, keep_alive_ = true, head_only_ = false, body_deadline_set_ = false;
-  bool read_pending_ = false, refused_ = false;
+  bool read_pending_ = false, refused_ = false, served_ = false;
   SteadyTime deadline_ = SteadyTime::max();
   std::string input_;         // received, not yet parsed
   std::size_t received_ = 0;  // of input_; behind that lies the room for the next read
@@ -66,8 +72,10 @@ class Connection final : public TransportUser, public std::enable_shared_from_th
   std::shared_ptr<Stream> stream_;
   bool chunked_ = false, piece_on_its_way_ = false, last_piece_ = false;
 
-  // Of the request that is being answered, for the log.
-  std::string request_id_, method_, path_;
+  // Of the request that is being answered.
+  std::string request_id_, trace_id_, method_, path_, client_id_;
+  std::size_t route_ = Router::none;
+  bool api_ = false;
   SteadyTime began_{};
   int status_ = 0;
   std::size_t bytes_ = 0;  // of the answer's body

@@ -40,6 +40,7 @@ void Connection::write_piece(bool last) {
   }
   if (chunked_ && last) body_ += "0\r\n\r\n";
   piece_on_its_way_ = true;
+  lane_->traffic.sent_bytes.add(head_.size() + body_.size());
   set_deadline(lane_->shared->settings.write_timeout);
   transport_->write(head_, body_, shared_from_this());
 }

@@ -1,6 +1,9 @@
 #include "host/http/lane.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <sys/random.h>
 #include <time.h>
 #include <vector>
 
@@ -12,6 +15,31 @@ using namespace std::chrono_literals;
 
 // Long enough to gather what a busy stream has to say into one write, too short for people to see.
 constexpr auto stream_tick = 20ms;
+
+namespace {
+
+template <class Number>
+Number random_number() {
+  Number number = 0;
+  [[maybe_unused]] const auto got = ::getrandom(&number, sizeof number, 0);
+  return number;
+}
+
+std::string random_prefix() {
+  char text[16];
+  std::snprintf(text, sizeof text, "%08x-", random_number<std::uint32_t>());
+  return text;
+}
+
+}  // namespace
+
+Shared::Shared(const ServerSettings& given, const Router& routes, const Clock& time, Log lines)
+    : settings(given),
+      router(routes),
+      clock(time),
+      log(std::move(lines)),
+      id_prefix(random_prefix()),
+      peers(given.peers, 2 * std::size_t(given.max_connections) + 1024) {}
 
 void Shared::tell_if_drained() {
   if (draining && !accepting && open == 0 && !told_drained.exchange(true)) on_drained();
@@ -31,6 +59,7 @@ Lane::Lane(std::size_t number, std::shared_ptr<Shared> all)
 }
 
 void Lane::start() {
+  traffic.routes = std::vector<RouteTraffic>(shared->router.size() + 1);
   thread_ = std::thread([this] {
     sweep();
     io.run();
@@ -41,12 +70,14 @@ void Lane::join() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Lane::adopt(std::unique_ptr<Transport> transport) {
+void Lane::adopt(std::unique_ptr<Transport> transport, std::unique_ptr<Seat> seat) {
   if (!work_.owns_work()) {  // stopped while it was on its way here
     --shared->open;
     return;
   }
-  const auto connection = std::make_shared<Connection>(shared_from_this(), std::move(transport));
+  const auto connection =
+      std::make_shared<Connection>(shared_from_this(), std::move(transport), std::move(seat));
+  traffic.accepted.add();
   connections_.insert(connection);
   connection->start();
   if (shared->draining) connection->drain();
@@ -66,7 +97,7 @@ void Lane::stop() {
 }
 
 void Lane::forget(const std::shared_ptr<Connection>& connection) {
-  streams_.erase(connection);
+  if (streams_.erase(connection) > 0) --traffic.streams;
   if (connections_.erase(connection) == 0) return;
   --shared->open;
   shared->tell_if_drained();
@@ -85,6 +116,7 @@ void Lane::sweep() {
 
 void Lane::add_stream(const std::shared_ptr<Connection>& connection) {
   streams_.insert(connection);
+  ++traffic.streams;
   if (!std::exchange(ticking_, true)) tick();
 }
 
@@ -111,7 +143,35 @@ const std::string& Lane::date() {
 }
 
 std::string Lane::next_request_id() {
-  return shared->id_prefix + "-" + std::to_string(number_) + "-" + std::to_string(++requests_);
+  char digits[40];
+  char* at = std::to_chars(digits, digits + 20, number_).ptr;
+  *at++ = '-';
+  at = std::to_chars(at, digits + sizeof digits, ++requests_).ptr;
+  std::string id;
+  id.reserve(shared->id_prefix.size() + sizeof digits);
+  return id.append(shared->id_prefix).append(digits, at);
+}
+
+// Random enough to tell requests apart; nothing secret rests on it.
+std::string Lane::new_trace_id() {
+  static constexpr char hex[] = "0123456789abcdef";
+  const auto next = [this] {  // splitmix64
+    std::uint64_t z = (random_ += 0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  };
+  std::string id = "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx";
+  std::uint64_t bits = 0;
+  int left = 0;
+  for (char& c : id) {
+    if (c == '-' || c == '4') continue;
+    if (left == 0) bits = next(), left = 16;
+    c = hex[c == 'y' ? 8 + (bits & 3) : bits & 15];
+    bits >>= 4;
+    --left;
+  }
+  return id;
 }
 
 }  // namespace muster::http

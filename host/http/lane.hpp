@@ -12,7 +12,10 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "host/http/peer_limits.hpp"
 #include "host/http/server.hpp"
+#include "host/http/tls_context.hpp"
+#include "host/http/traffic.hpp"
 
 namespace muster::http {
 
@@ -21,11 +24,15 @@ class Transport;
 
 // What all lanes share. Outlives them.
 struct Shared {
-  ServerSettings settings;
+  Shared(const ServerSettings& settings, const Router& router, const Clock& clock, Log log);
+
+  const ServerSettings settings;
   const Router& router;
   const Clock& clock;
   Log log;
-  std::string id_prefix;  // of request ids; differs from start to start
+  const std::string id_prefix;  // of request ids; differs from start to start
+  PeerLimits peers;
+  CurrentTls tls;  // without a context: plain HTTP
   std::atomic<std::size_t> open = 0;
   std::atomic<bool> accepting = true, draining = false;
   std::function<void()> on_drained;  // set before `draining`
@@ -42,7 +49,7 @@ class Lane : public std::enable_shared_from_this<Lane> {
   void join();
 
   // THREADS: from here on, the lane's own only (post to `io`).
-  void adopt(std::unique_ptr<Transport> transport);
+  void adopt(std::unique_ptr<Transport> transport, std::unique_ptr<Seat> seat);
   void drain();
   void
   stop();  // closes all; the thread ends when the last handler has run. Nothing is adopted then
@@ -53,6 +60,9 @@ class Lane : public std::enable_shared_from_this<Lane> {
 
   const std::string& date();  // the value of the Date header
   std::string next_request_id();
+  std::string new_trace_id();  // a UUID
+
+  Traffic traffic;  // written by the lane's thread only
 
   boost::asio::io_context io{1};
   const std::shared_ptr<Shared> shared;
@@ -67,7 +77,7 @@ class Lane : public std::enable_shared_from_this<Lane> {
   std::chrono::milliseconds sweep_interval_;
   std::unordered_set<std::shared_ptr<Connection>> connections_, streams_;
   bool ticking_ = false;
-  std::uint64_t requests_ = 0;
+  std::uint64_t requests_ = 0, random_ = 0;
   std::chrono::sys_seconds date_second_{};
   std::string date_;
   std::thread thread_;

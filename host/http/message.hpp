@@ -8,6 +8,10 @@
 #include <utility>
 #include <vector>
 
+namespace muster::auth {
+struct Caller;
+}
+
 namespace muster::http {
 
 struct Header {
@@ -33,6 +37,10 @@ struct Request {
   std::string host_header;  // "fleet.example:8600" as it was sent; empty if it was not
   bool secure = false;      // it came by TLS
   std::vector<std::pair<std::string, std::string>> path_parameters;  // set by the router, decoded
+  std::string_view route;  // the pattern that fits, which lives as long as the router; empty: none
+  // Who asks, set by the guard: nobody yet, or on a route that is open.
+  std::shared_ptr<const auth::Caller> caller = {};
+  std::string client_id = {};
 
   std::optional<std::string_view> header(std::string_view name) const {
     return find_header(headers, name);

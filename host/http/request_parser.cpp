@@ -1,29 +1,95 @@
 #include "host/http/request_parser.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/core/string.hpp>
+#include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 
 namespace muster::http {
 namespace {
 
 namespace beast = boost::beast;
-using BeastParser = beast::http::request_parser<beast::http::string_body>;
+using beast::error_code;
+using beast::http::field;
 
 // Room for a chunk's head, which the parser wants to see whole.
 constexpr std::size_t max_chunk_head = 8 * 1024;
+// The end of every chunked body is at least "0\r\n\r\n". Beast 1.81 asserts that it sees that much
+// when it comes back to a last chunk, so it is not shown less.
+constexpr std::size_t least_chunk = 5;
+// A length that is only announced is not worth more memory than this.
+constexpr std::uint64_t largest_advance = 64 * 1024;
+
+std::string_view view(beast::string_view text) {
+  return {text.data(), text.size()};
+}
+
+// Writes what Beast finds straight into a request: its own message would be a second copy of
+// everything, with an allocation for each header.
+class Filler final : public beast::http::basic_parser<true> {
+ public:
+  Request request;
+  int hosts = 0;
+  bool odd_encoding = false, expectation = false;
+
+ private:
+  void on_request_impl(beast::http::verb, beast::string_view method, beast::string_view target,
+                       int version, error_code&) override {
+    request.method = view(method);
+    const std::string_view whole = view(target);
+    const auto question = whole.find('?');
+    request.path = whole.substr(0, question);
+    request.has_query = question != std::string_view::npos;
+    if (request.has_query) request.query = whole.substr(question + 1);
+    request.http_1_0 = version < 11;
+    request.headers.reserve(12);
+  }
+  void on_response_impl(int, beast::string_view, int, error_code&) override {}
+
+  void on_field_impl(field name, beast::string_view spelled, beast::string_view value,
+                     error_code&) override {
+    if (in_body_) return;  // trailers: nobody may add to a head that was checked
+    if (name == field::host) {
+      ++hosts;
+      request.host_header = view(value);
+    }
+    if (name == field::transfer_encoding)
+      odd_encoding |= request.http_1_0 || !beast::iequals(value, "chunked");
+    if (name == field::expect) expectation |= beast::iequals(value, "100-continue");
+    request.headers.push_back({std::string(view(spelled)), std::string(view(value))});
+  }
+  void on_header_impl(error_code&) override {
+    in_body_ = true;
+    request.keep_alive = keep_alive();
+  }
+
+  void on_body_init_impl(const boost::optional<std::uint64_t>& length, error_code&) override {
+    if (length) request.body.reserve(std::min(*length, largest_advance));
+  }
+  std::size_t on_body_impl(beast::string_view piece, error_code&) override {
+    request.body.append(piece.data(), piece.size());
+    return piece.size();
+  }
+  void on_chunk_header_impl(std::uint64_t, beast::string_view, error_code&) override {}
+  std::size_t on_chunk_body_impl(std::uint64_t, beast::string_view piece, error_code&) override {
+    request.body.append(piece.data(), piece.size());
+    return piece.size();
+  }
+  void on_finish_impl(error_code&) override {}
+
+  bool in_body_ = false;
+};
 
 }  // namespace
 
 struct RequestParser::Impl {
   RequestLimits limits;
-  std::optional<BeastParser> parser;
+  std::optional<Filler> parser;
   State state = State::head;
-  bool begun = false, expectation = false;
+  bool begun = false;
   Failure failure;
 
   void reset() {
@@ -32,7 +98,7 @@ struct RequestParser::Impl {
     parser->body_limit(limits.max_body_bytes);
     parser->eager(true);
     state = State::head;
-    begun = expectation = false;
+    begun = false;
   }
 
   void fail(int status, std::string message) {
@@ -40,7 +106,7 @@ struct RequestParser::Impl {
     failure = {status, std::move(message)};
   }
 
-  void fail(const beast::error_code& error) {
+  void fail(const error_code& error) {
     namespace http = beast::http;
     if (error == http::error::header_limit)
       return fail(431, "the request's head is larger than " +
@@ -55,24 +121,18 @@ struct RequestParser::Impl {
 
   // What Beast lets through and a proxy in front of us might read in another way.
   void check_head() {
-    namespace http = beast::http;
-    const auto& message = parser->get();
-    const auto hosts = message.count(http::field::host);
-    if (hosts > 1 || (hosts == 0 && message.version() >= 11))
-      return fail(400,
-                  "a request has exactly one Host header, this one has " + std::to_string(hosts));
-    const auto encodings = message.equal_range(http::field::transfer_encoding);
-    for (auto encoding = encodings.first; encoding != encodings.second; ++encoding)
-      if (!beast::iequals(encoding->value(), "chunked") || message.version() < 11)
-        return fail(501, "the only Transfer-Encoding that is understood is chunked");
-    const auto expect = message[http::field::expect];
-    expectation = beast::iequals(expect, "100-continue");
-    if (message.target().empty() || message.target().front() != '/')
+    const Request& request = parser->request;
+    if (parser->hosts > 1 || (parser->hosts == 0 && !request.http_1_0))
+      return fail(400, "a request has exactly one Host header, this one has " +
+                           std::to_string(parser->hosts));
+    if (parser->odd_encoding)
+      return fail(501, "the only Transfer-Encoding that is understood is chunked");
+    if (!request.path.starts_with('/'))
       fail(400, "the request's target must be a path that begins with /");
   }
 };
 
-RequestParser::RequestParser(RequestLimits limits) : impl_(new Impl{limits, {}, {}, {}, {}, {}}) {
+RequestParser::RequestParser(RequestLimits limits) : impl_(new Impl{limits, {}, {}, {}, {}}) {
   impl_->reset();
 }
 RequestParser::~RequestParser() = default;
@@ -87,8 +147,9 @@ std::size_t RequestParser::feed(std::string_view bytes) {
   }
   while (used < bytes.size() && (impl.state == State::head || impl.state == State::body)) {
     impl.begun = true;
-    beast::error_code error;
+    error_code error;
     const std::string_view rest = bytes.substr(used);
+    if (impl.state == State::body && impl.parser->chunked() && rest.size() < least_chunk) break;
     const std::size_t taken =
         impl.parser->put(boost::asio::buffer(rest.data(), rest.size()), error);
     used += taken;
@@ -121,24 +182,11 @@ bool RequestParser::has_begun() const {
 }
 
 bool RequestParser::take_expectation() {
-  return std::exchange(impl_->expectation, false);
+  return std::exchange(impl_->parser->expectation, false);
 }
 
 Request RequestParser::take() {
-  auto message = impl_->parser->release();
-  Request request;
-  request.method = std::string(message.method_string());
-  const std::string_view target(message.target().data(), message.target().size());
-  const auto question = target.find('?');
-  request.path = target.substr(0, question);
-  request.has_query = question != std::string_view::npos;
-  if (request.has_query) request.query = target.substr(question + 1);
-  for (const auto& field : message)
-    request.headers.push_back({std::string(field.name_string()), std::string(field.value())});
-  request.host_header = std::string(message[beast::http::field::host]);
-  request.http_1_0 = message.version() < 11;
-  request.keep_alive = message.keep_alive();
-  request.body = std::move(message.body());
+  Request request = std::move(impl_->parser->request);
   impl_->reset();
   return request;
 }

@@ -35,7 +35,13 @@ Reply::Reply(Sink sink, const Request& request) : state_(std::make_shared<State>
 }
 
 void Reply::operator()(Response response) const {
-  if (!state_->answered.exchange(true)) state_->sink(std::move(response));
+  if (state_->answered.exchange(true)) return;
+  if (response.client_id.empty()) response.client_id = state_->about.client_id;
+  state_->sink(std::move(response));
+}
+
+void Reply::asked_by(std::string client_id) const {
+  state_->about.client_id = std::move(client_id);
 }
 
 const Request& Reply::about() const {
@@ -83,7 +89,8 @@ Router::Found Router::find(Request& request) const {
   Found found;
   found.broken = path.broken();
   if (path.broken()) return found;
-  const std::string_view wanted = request.method == "HEAD" ? "GET" : request.method;
+  const std::string_view wanted =
+      request.method == "HEAD" ? std::string_view("GET") : std::string_view(request.method);
   for (const std::size_t number : table_.candidates(path)) {
     const Route& route = routes_[number];
     if (!route.path.fits(path)) continue;
@@ -101,6 +108,7 @@ Router::Found Router::find(Request& request) const {
 void Router::answer(const Found& found, Request&& request, const Reply& reply) const {
   if (found.route == none) return answer_unknown(found, std::move(request), reply);
   const Route& route = routes_[found.route];
+  request.route = route.pattern;
   if (route.access == Access::guarded && turned_away(request, reply)) return;
   run(route.handler, route.pattern, std::move(request), reply);
 }
@@ -110,9 +118,10 @@ void Router::route(Request&& request, const Reply& reply) const {
   answer(found, std::move(request), reply);
 }
 
-bool Router::turned_away(const Request& request, const Reply& reply) const {
+bool Router::turned_away(Request& request, const Reply& reply) const {
   if (!guard_) return false;
   auto refusal = guard_(request);
+  reply.asked_by(request.client_id);
   if (refusal) reply(std::move(*refusal));
   return refusal.has_value();
 }

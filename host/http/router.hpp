@@ -28,6 +28,8 @@ class Reply {
   Reply(Sink sink, const Request& request);
 
   void operator()(Response response) const;
+  // Who asked, for the access log. Before any other copy of this is used.
+  void asked_by(std::string client_id) const;
   // Method, path and id of the request that it answers.
   const Request& about() const;
 
@@ -50,8 +52,9 @@ enum class Access { guarded, open };
 // Filled before the server starts and only read afterwards. THREADS: then any.
 class Router {
  public:
-  // Nothing, if the request may pass; else the answer that turns it away.
-  using Guard = std::function<std::optional<Response>(const Request&)>;
+  // Nothing, if the request may pass, and then it says who asks; else the answer that turns it
+  // away.
+  using Guard = std::function<std::optional<Response>(Request&)>;
 
   explicit Router(Log log, Guard guard = {}) : log_(std::move(log)), guard_(std::move(guard)) {}
 
@@ -94,7 +97,7 @@ class Router {
     Handler handler;
   };
 
-  bool turned_away(const Request& request, const Reply& reply) const;
+  bool turned_away(Request& request, const Reply& reply) const;
   void answer_unknown(const Found& found, Request&& request, const Reply& reply) const;
   void run(const Handler& handler, const std::string& name, Request&& request,
            const Reply& reply) const;

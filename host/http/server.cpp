@@ -1,7 +1,6 @@
 #include "host/http/server.hpp"
 
-#include <cstdio>
-#include <sys/random.h>
+#include <algorithm>
 #include <vector>
 
 #include <boost/asio/ip/tcp.hpp>
@@ -11,6 +10,8 @@
 #include "host/http/lane.hpp"
 #include "host/http/port_owner.hpp"
 #include "host/http/tcp_transport.hpp"
+#include "host/http/tls_transport.hpp"
+#include "host/http/traffic_metrics.hpp"
 
 namespace muster::http {
 
@@ -21,18 +22,23 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::string_view too_many =
-    "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n"
-    "Content-Type: application/json\r\nContent-Length: 93\r\n\r\n"
-    "{\"code\":\"ServiceUnavailable\",\"message\":\"the host has too many connections; try again "
-    "later\"}\n";
+// For peers that get no connection; made without one.
+std::string refusal(int status, std::string_view code, std::string_view message) {
+  std::string body = "{\"code\":\"";
+  body.append(code).append("\",\"message\":\"").append(message).append("\"}\n");
+  std::string answer = "HTTP/1.1 " + std::to_string(status) + " ";
+  answer += reason_phrase(status);
+  answer += "\r\nConnection: close\r\nRetry-After: 1\r\nContent-Type: application/json";
+  return answer + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
 
-std::string random_prefix() {
-  std::uint32_t number = 0;
-  [[maybe_unused]] const auto got = ::getrandom(&number, sizeof number, 0);
-  char text[16];
-  std::snprintf(text, sizeof text, "%08x", number);
-  return text;
+PeerAddress bytes_of(const asio::ip::address& address) {
+  PeerAddress bytes{};
+  const auto v6 = address.is_v4() ? asio::ip::make_address_v6(asio::ip::v4_mapped, address.to_v4())
+                                  : address.to_v6();
+  const auto written = v6.to_bytes();
+  std::copy(written.begin(), written.end(), bytes.begin());
+  return bytes;
 }
 
 }  // namespace
@@ -51,27 +57,54 @@ struct Server::Impl {
     acceptor->async_accept(lane.io, [this, &lane](error_code error, tcp::socket socket) {
       if (!acceptor->is_open()) return;
       if (error) return pause_after(error);
-      if (shared->open >= shared->settings.max_connections)
-        turn_away(std::move(socket));
-      else
-        hand_over(lane, std::move(socket));
+      admit(lane, std::move(socket));
       accept();
     });
   }
 
+  void admit(Lane& lane, tcp::socket socket) {
+    error_code gone;
+    const auto endpoint = socket.remote_endpoint(gone);
+    if (gone) return;
+    Traffic& traffic = lanes.front()->traffic;  // this runs on its thread
+    if (shared->open >= shared->settings.max_connections) {
+      traffic.refuse(Refusal::connections);
+      return turn_away(
+          std::move(socket),
+          refusal(503, "ServiceUnavailable", "the host has too many connections; try again later"));
+    }
+    auto seat = shared->peers.admit(bytes_of(endpoint.address()), shared->clock.steady());
+    if (seat) return hand_over(lane, std::move(socket), std::move(seat));
+    traffic.refuse(Refusal::peer_connections);
+    turn_away(std::move(socket),
+              refusal(429, "TooManyRequests",
+                      "this address has too many connections; close some of them"));
+  }
+
   // From the first lane's thread to the one whose event loop the socket belongs to.
-  void hand_over(Lane& lane, tcp::socket socket) {
+  void hand_over(Lane& lane, tcp::socket socket, std::unique_ptr<Seat> seat) {
     ++shared->open;
-    auto handed = std::make_shared<tcp::socket>(std::move(socket));
+    struct Handed {
+      tcp::socket socket;
+      std::unique_ptr<Seat> seat;
+    };
+    auto handed = std::make_shared<Handed>(Handed{std::move(socket), std::move(seat)});
     asio::post(lane.io, [lane = lane.weak_from_this(), handed] {
-      if (const auto there = lane.lock()) there->adopt(tcp_transport(std::move(*handed)));
+      const auto there = lane.lock();
+      if (!there) return;
+      auto tls = there->shared->tls.get();
+      there->adopt(tls ? tls_transport(std::move(handed->socket), std::move(tls))
+                       : tcp_transport(std::move(handed->socket)),
+                   std::move(handed->seat));
     });
   }
 
-  void turn_away(tcp::socket socket) {
+  // What a peer that wants TLS could not read is not said.
+  void turn_away(tcp::socket socket, const std::string& answer) {
+    if (shared->settings.tls) return;
     error_code ignored;
     socket.non_blocking(true, ignored);
-    socket.write_some(asio::buffer(too_many.data(), too_many.size()), ignored);
+    socket.write_some(asio::buffer(answer), ignored);
     socket.shutdown(tcp::socket::shutdown_send, ignored);
   }
 
@@ -102,8 +135,12 @@ Server::~Server() {
 Result<std::unique_ptr<Server>> Server::listen(const ServerSettings& settings, const Router& router,
                                                const Clock& clock, Log log) {
   auto impl = std::make_unique<Impl>();
-  impl->shared = std::shared_ptr<Shared>(
-      new Shared{settings, router, clock, std::move(log), random_prefix(), {}, {true}, {}, {}, {}});
+  impl->shared = std::make_shared<Shared>(settings, router, clock, std::move(log));
+  if (settings.tls) {
+    auto tls = TlsContext::load(*settings.tls);
+    if (!tls) return tls.error();
+    impl->shared->tls.set(std::move(*tls));
+  }
   for (std::uint32_t i = 0; i < std::max(1u, settings.threads); ++i)
     impl->lanes.push_back(std::make_shared<Lane>(i, impl->shared));
   error_code error;
@@ -156,6 +193,22 @@ void Server::stop() {
   for (const auto& lane : impl_->lanes)
     asio::post(lane->io, [there = lane.get()] { there->stop(); });
   for (const auto& lane : impl_->lanes) lane->join();
+}
+
+Result<void> Server::replace_certificate(const TlsFiles& files) {
+  auto loaded = TlsContext::load(files);
+  if (!loaded) return loaded.error();
+  impl_->shared->tls.set(std::move(*loaded));
+  return {};
+}
+
+std::optional<std::chrono::sys_seconds> Server::certificate_expires() const {
+  const auto tls = impl_->shared->tls.get();
+  return tls ? std::optional(tls->expires()) : std::nullopt;
+}
+
+void Server::write_metrics(metrics::Page& page) const {
+  write_traffic(page, *impl_->shared, impl_->lanes);
 }
 
 std::uint16_t Server::port() const {

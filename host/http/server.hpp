@@ -10,8 +10,14 @@
 
 #include "host/base/clock.hpp"
 #include "host/base/log.hpp"
+#include "host/http/peer_limits.hpp"
 #include "host/http/request_parser.hpp"
 #include "host/http/router.hpp"
+#include "host/http/tls_context.hpp"
+
+namespace muster::metrics {
+class Page;
+}
 
 namespace muster::http {
 
@@ -26,6 +32,8 @@ struct ServerSettings {
   std::chrono::milliseconds write_timeout = std::chrono::seconds(60);
   std::chrono::milliseconds idle_timeout = std::chrono::seconds(75);
   bool access_log = true;
+  PeerSettings peers;
+  std::optional<TlsFiles> tls;  // empty: plain HTTP
 };
 
 // THREADS: every method may be called from any thread but those of the server itself.
@@ -34,7 +42,8 @@ class Server {
   static constexpr std::string_view address_in_use = "addressInUse";
 
   // Listens; connections wait in the kernel until start(). `router` and `clock` must outlive the
-  // server. Fails with code `address_in_use` and a sentence that names who has the address.
+  // server. Fails with code `address_in_use` and a sentence that names who has the address, or
+  // because the certificate cannot be used.
   static Result<std::unique_ptr<Server>> listen(const ServerSettings& settings,
                                                 const Router& router, const Clock& clock, Log log);
   // As stop().
@@ -50,6 +59,15 @@ class Server {
 
   // Closes everything at once and ends the threads. Answers that come later go nowhere.
   void stop();
+
+  // What new connections are shown from now on; those that are open keep what they have. On failure
+  // nothing changes. Only for a server that speaks TLS.
+  Result<void> replace_certificate(const TlsFiles& files);
+  // When the one in use expires; nothing without TLS.
+  std::optional<std::chrono::sys_seconds> certificate_expires() const;
+
+  // Requests by route, times, connections, refusals, bytes. Only after start().
+  void write_metrics(metrics::Page& page) const;
 
   std::uint16_t port() const;       // the real one
   std::size_t connections() const;  // now open

@@ -12,16 +12,8 @@ using boost::system::error_code;
 
 class TcpTransport final : public Transport {
  public:
-  explicit TcpTransport(asio::ip::tcp::socket socket) : socket_(std::move(socket)) {
-    error_code error;
-    socket_.set_option(asio::ip::tcp::no_delay(true), error);
-    const auto endpoint = socket_.remote_endpoint(error);
-    if (!error) {
-      const auto address = endpoint.address();
-      peer_ = (address.is_v6() ? "[" + address.to_string() + "]" : address.to_string()) + ":" +
-              std::to_string(endpoint.port());
-    }
-  }
+  explicit TcpTransport(asio::ip::tcp::socket socket)
+      : socket_(std::move(socket)), peer_(prepare_socket(socket_)) {}
 
   void read(char* buffer, std::size_t size, std::shared_ptr<TransportUser> user) override {
     socket_.async_read_some(asio::buffer(buffer, size),
@@ -49,14 +41,27 @@ class TcpTransport final : public Transport {
     socket_.close(ignored);
   }
 
-  std::string peer() const override { return peer_; }
+  const std::string& peer() const override { return peer_; }
+  bool secure() const override { return false; }
+  bool in_handshake() const override { return false; }
 
  private:
   asio::ip::tcp::socket socket_;
-  std::string peer_;
+  const std::string peer_;
 };
 
 }  // namespace
+
+std::string prepare_socket(asio::ip::tcp::socket& socket) {
+  error_code error;
+  socket.set_option(asio::ip::tcp::no_delay(true), error);
+  socket.set_option(asio::socket_base::keep_alive(true), error);  // streams may be quiet for hours
+  const auto endpoint = socket.remote_endpoint(error);
+  if (error) return {};
+  const auto address = endpoint.address();
+  return (address.is_v6() ? "[" + address.to_string() + "]" : address.to_string()) + ":" +
+         std::to_string(endpoint.port());
+}
 
 std::unique_ptr<Transport> tcp_transport(asio::ip::tcp::socket socket) {
   return std::make_unique<TcpTransport>(std::move(socket));

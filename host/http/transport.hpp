@@ -1,5 +1,5 @@
 // How bytes of one connection travel. Virtual, so that the connection above it is compiled once and
-// knows neither sockets nor, when it comes, TLS.
+// knows neither sockets nor TLS.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,11 @@ class Transport {
   virtual void finish_writing() = 0;
   // Ends everything; pending reads and writes are answered with "not ok".
   virtual void close() = 0;
-  virtual std::string peer() const = 0;
+  virtual const std::string& peer() const = 0;
+  // Whether nobody on the way can read along.
+  virtual bool secure() const = 0;
+  // Whether a handshake has begun and not ended.
+  virtual bool in_handshake() const = 0;
 };
 
 }  // namespace muster::http

@@ -156,7 +156,8 @@ CREATE TABLE clients (
   created INTEGER,
   lastModified INTEGER,
   expires INTEGER,
-  disabled INTEGER
+  disabled INTEGER,
+  replayProtection INTEGER
 ) STRICT, WITHOUT ROWID;
 
 ALTER TABLE workers ADD COLUMN expires INTEGER;

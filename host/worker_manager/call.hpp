@@ -30,9 +30,15 @@ class Registrations;
 
 // Why a request is refused: one of the API's codes, and a sentence.
 struct Failure {
+  // Not an aggregate: a text alone is an answer and no failure.
+  Failure() : Failure("InternalServerError", "Internal Server Error") {}
+  Failure(std::string_view of_code, std::string in_words,
+          std::optional<std::chrono::seconds> wait = std::nullopt)
+      : code(of_code), message(std::move(in_words)), retry_after(wait) {}
+
   std::string_view code;
   std::string message;
-  std::optional<std::chrono::seconds> retry_after = {};
+  std::optional<std::chrono::seconds> retry_after;
 };
 
 // The body of an answer, or why there is none.

@@ -338,8 +338,8 @@ bool Endpoint::authorizes_itself() const {
   const std::vector<std::string> known = parameters_of(*this);
   bool unknown = false;
   for (const std::string_view scope : scopes)
-    for_each_name(scope, [&](std::string_view name) {
-      unknown |= std::ranges::find(known, name) == known.end();
+    for_each_name(scope, [&](std::string_view wanted) {
+      unknown |= std::ranges::find(known, wanted) == known.end();
     });
   return unknown;
 }

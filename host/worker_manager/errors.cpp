@@ -48,9 +48,9 @@ namespace {
 struct Wanted {
   WorkerPoolId pool;
   std::string host_id;
-  std::optional<std::int64_t> before;
+  std::optional<std::int64_t> before = {};
   std::size_t limit = 0;
-  std::optional<std::string> launch_config, error_id;
+  std::optional<std::string> launch_config = {}, error_id = {};
 
   bool fits(const PoolErrorRow& row) const {
     return (!launch_config || row.launch_config_id.str() == *launch_config) &&

@@ -31,7 +31,7 @@ WorkerPoolId joined_pool_id(const Call& call) {
   return WorkerPoolId(call.parameter("provisionerId") + "/" + call.parameter("workerType"));
 }
 
-std::string in_words(const WorkerName& name) {
+std::string group_and_id(const WorkerName& name) {
   return name.worker_group.str() + "/" + name.worker_id.str();
 }
 
@@ -40,10 +40,10 @@ std::string in_words(const WorkerName& name) {
 
 struct Wanted {
   WorkerPoolId pool;
-  std::optional<std::int64_t> before;  // the number of the last one that was shown
+  std::optional<std::int64_t> before = {};  // the number of the last one that was shown
   std::size_t limit = 0;
-  std::optional<std::string> group, launch_config, state;
-  std::optional<bool> quarantined;
+  std::optional<std::string> group = {}, launch_config = {}, state = {};
+  std::optional<bool> quarantined = {};
 };
 
 bool fits(const Fleet& fleet, const Worker& worker, const Wanted& wanted, Time now) {
@@ -299,7 +299,7 @@ void update_worker(const CallPtr& call) {
     const Worker* there = fleet.find_worker(announced.name);
     if (!there)
       return not_found("Worker " + announced.name.worker_pool_id.str() + "/" +
-                       in_words(announced.name) + " does not exist");
+                       group_and_id(announced.name) + " does not exist");
     announced.provider_id = *provider;
     if (announced.provider_data.empty())  // it keeps the secret that it has
       if (auto kept = json::parse_object(there->provider_data)) announced.provider_data = *kept;

@@ -52,6 +52,7 @@ class RawClient {
     return received_;
   }
   void forget() { received_.clear(); }
+  int descriptor() const { return socket_.get(); }
 
  private:
   bool read_some() {

@@ -32,6 +32,15 @@ TEST(Changes, what_needs_a_restart_is_told_from_what_does_not) {
   EXPECT_EQ(changes_between(before, after), expected);
 }
 
+TEST(Changes, a_certificate_is_replaced_at_once_but_tls_begins_with_a_restart) {
+  HostConfiguration plain, secure, renewed;
+  secure.http.tls = TlsSettings{"/a", "/b"};
+  renewed.http.tls = TlsSettings{"/c", "/b"};
+  EXPECT_EQ(changes_between(plain, secure), (std::vector<Change>{{"http.tls", true}}));
+  EXPECT_EQ(changes_between(secure, plain), (std::vector<Change>{{"http.tls", true}}));
+  EXPECT_EQ(changes_between(secure, renewed), (std::vector<Change>{{"http.tls", false}}));
+}
+
 TEST(Changes, instances_that_came_went_or_differ_are_named) {
   PluginInstance same, old_one, edited, new_one;
   same.id = "same";

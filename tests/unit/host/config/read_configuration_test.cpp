@@ -116,8 +116,14 @@ maxBodyBytes = "2MiB"
 headerTimeout = "1s"
 bodyTimeout = "2m"
 writeTimeout = "3h"
-idleTimeout = "4ms"
+idleTimeout = "40ms"
 accessLog = false
+maxConnectionsPerPeer = 6
+requestsPerSecondPerPeer = 7
+requestBurstPerPeer = 8
+limitLoopback = true
+metricsNeedToken = true
+tls = { certificateFile = "/etc/passwd", keyFile = "/etc/../etc/group" }
 [auth]
 adminTokenFile = "token"
 [auth.tokens.ci]
@@ -148,7 +154,9 @@ isolation = "in_process"
   EXPECT_TRUE(fs::equivalent(host.worker_configurations->folder, folder.path()));
   EXPECT_EQ(host.shutdown_deadline, 1500ms);
   EXPECT_EQ(host.log, (LogSettings{LogLevel::warning, LogFormat::json}));
-  const HttpSettings http{3, 5, 1024, 2 << 20, 1s, 2min, 3h, 4ms, false};
+  const HttpSettings http{3,    5,  1024, 2 << 20, 1s,
+                          2min, 3h, 40ms, false,   6,
+                          7,    8,  true, true,    TlsSettings{"/etc/passwd", "/etc/group"}};
   EXPECT_EQ(host.http, http);
   EXPECT_EQ(host.auth.admin_token_file, folder / "token");
   EXPECT_EQ(to_hex(host.auth.tokens.at("ci")),
@@ -166,9 +174,9 @@ isolation = "in_process"
   EXPECT_EQ(json::write(b.config), R"({"nested":[1,2.5,true,{"a":"b"}],"region":"us"})");
   ASSERT_EQ(host.strategies.size(), 1u);
   EXPECT_EQ(host.strategies[0].isolation, Isolation::in_process);
-  EXPECT_EQ(host.place_of("/providers/b/config/region"), (folder / "m.toml").string() + ":32:10");
+  EXPECT_EQ(host.place_of("/providers/b/config/region"), (folder / "m.toml").string() + ":38:10");
   EXPECT_EQ(host.place_of("/providers/b/config/unknown/deep"),
-            (folder / "m.toml").string() + ":31:1");
+            (folder / "m.toml").string() + ":37:1");
 }
 
 TEST(ReadConfiguration,

@@ -7,7 +7,7 @@
 
 #include <muster/testing/fake_host.hpp>
 
-#include "host/demand/fetch.hpp"
+#include "host/fetch/fetch.hpp"
 #include "host/demand/source.hpp"
 #include "tests/support/python_service.hpp"
 #include "tests/support/temporary_folder.hpp"

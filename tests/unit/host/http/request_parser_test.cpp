@@ -97,6 +97,20 @@ TEST(RequestParserTest, reads_one_request_after_the_other_whatever_the_pieces) {
   }
 }
 
+TEST(RequestParserTest, an_empty_chunked_body_may_come_byte_by_byte) {
+  const std::string bytes =
+      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-Trailer: 1\r\n\r\n";
+  RequestParser parser({});
+  std::string pending;
+  for (const char byte : bytes) {
+    ASSERT_NE(parser.state(), State::complete);
+    pending += byte;
+    pending.erase(0, parser.feed(pending));
+  }
+  ASSERT_EQ(parser.state(), State::complete);
+  EXPECT_FALSE(parser.take().header("X-Trailer"));  // what was checked is not added to
+}
+
 TEST(RequestParserTest, tells_once_that_the_client_waits) {
   RequestParser parser({});
   parser.feed("PUT / HTTP/1.1\r\nHost: a\r\nExpect: 100-Continue\r\nContent-Length: 1\r\n\r\n");

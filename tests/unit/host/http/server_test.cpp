@@ -40,7 +40,7 @@ TEST(ServerTest, answers_with_date_id_and_length_and_keeps_the_connection) {
     client.send(get_hello);
     const std::string answer = client.read_until("hello");
     EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 OK\r\nDate: ")) << answer;
-    EXPECT_NE(answer.find(" GMT\r\nX-Request-Id: "), std::string::npos) << answer;
+    EXPECT_NE(answer.find(" GMT\r\nx-for-request-id: "), std::string::npos) << answer;
     EXPECT_NE(answer.find("\r\nContent-Length: 5\r\nConnection: keep-alive\r\n\r\nhello"),
               std::string::npos)
         << answer;

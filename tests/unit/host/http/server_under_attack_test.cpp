@@ -44,6 +44,64 @@ TEST(ServerUnderAttack, a_head_that_trickles_does_not_gain_time) {
   trickle.join();  // ends only because the server closes
 }
 
+TEST(ServerUnderAttack, hundreds_of_slow_heads_hold_up_nobody) {
+  ServerSettings settings = impatient();
+  settings.header_timeout = 500ms;
+  TestServer test(settings);
+  std::vector<testing::RawClient> slow;
+  for (int i = 0; i < 200; ++i) {
+    slow.push_back(test.connect());
+    slow.back().send("GET /hello HTTP/1.1\r\nHost: a\r\nX-" + std::to_string(i));
+  }
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(test.still_serves());
+  for (auto& client : slow)
+    EXPECT_EQ(status_line(client.read_all()), "HTTP/1.1 408 Request Timeout");
+  EXPECT_TRUE(test.still_serves());
+}
+
+TEST(ServerUnderAttack, a_head_and_a_chunked_body_without_end_are_cut_off) {
+  TestServer test(impatient());
+  auto head = test.connect();
+  head.send("GET /hello HTTP/1.1\r\nHost: a\r\n");
+  for (int i = 0; i < 10'000 && head.send("X-More: 1\r\n"); ++i) {
+  }
+  EXPECT_EQ(status_line(head.read_all()), "HTTP/1.1 431 Request Header Fields Too Large");
+  auto body = test.connect();
+  body.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+  for (int i = 0; i < 10'000 && body.send("8\r\n01234567\r\n"); ++i) {
+  }
+  EXPECT_EQ(status_line(body.read_all()), "HTTP/1.1 413 Content Too Large");
+  EXPECT_TRUE(test.still_serves());
+}
+
+TEST(ServerUnderAttack, a_pipeline_whose_answers_nobody_reads_comes_to_a_halt) {
+  ServerSettings settings;
+  settings.write_timeout = 200ms;
+  TestServer test(settings);
+  auto client = test.connect();
+  const std::string body(100'000, 'b');
+  const std::string request =
+      "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n" + body;
+  int sent = 0;  // the server stops reading and then closes; the sockets' buffers take some
+  while (sent < 1000 && client.send(request)) ++sent;
+  EXPECT_LT(sent, 1000);
+  EXPECT_TRUE(test.still_serves());
+}
+
+TEST(ServerUnderAttack, a_pipeline_of_good_and_bad_requests_is_answered_up_to_the_first_bad_one) {
+  TestServer test;
+  auto client = test.connect();
+  const std::string good = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n";
+  client.send(good + "GET /none HTTP/1.1\r\nHost: a\r\n\r\n" + good + "GET nonsense\r\n\r\n" +
+              good);
+  const std::string answers = client.read_all();
+  std::vector<std::string> statuses;
+  for (std::size_t at = 0; (at = answers.find("HTTP/1.1 ", at)) != std::string::npos; at += 9)
+    statuses.push_back(answers.substr(at + 9, 3));
+  EXPECT_EQ(statuses, (std::vector<std::string>{"200", "404", "200", "400"}));
+  EXPECT_TRUE(test.still_serves());
+}
+
 TEST(ServerUnderAttack, a_slow_body_is_answered_408) {
   TestServer test(impatient());
   auto client = test.connect();

@@ -1,21 +1,23 @@
-#include "host/demand/fetch.hpp"
+#include "host/fetch/fetch.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <curl/curl.h>
 #include <optional>
 
-namespace muster::demand {
+namespace muster {
 namespace {
 
 constexpr int look_every_ms = 50;  // at the context, while nothing comes
 constexpr std::size_t most_header_bytes = 64 << 10;
+constexpr std::int64_t longest_retry_after = 3600;
 
 struct Transfer {
   CURL* curl = curl_easy_init();
   curl_slist* headers = nullptr;
   std::size_t number = 0, header_bytes = 0, max_bytes = 0;
-  bool too_large = false;
+  bool too_large = false, discard_body = false;
+  std::string body;  // of the request
   Fetched fetched;
 
   Transfer() = default;
@@ -29,6 +31,7 @@ struct Transfer {
 
 std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* to) {
   auto& transfer = *static_cast<Transfer*>(to);
+  if (transfer.discard_body) return size * count;
   transfer.too_large = transfer.fetched.body.size() + size * count > transfer.max_bytes;
   if (transfer.too_large) return 0;
   transfer.fetched.body.append(bytes, size * count);
@@ -82,6 +85,14 @@ struct Fetcher::Impl {
     transfer->header_bytes = 0;
     transfer->too_large = false;
     transfer->max_bytes = settings.max_answer_bytes;
+    transfer->discard_body = settings.discard_body;
+    if (request.body) {
+      transfer->body = *request.body;
+      transfer->headers = curl_slist_append(transfer->headers, "Expect:");  // no waiting for it
+      curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
+                       static_cast<curl_off_t>(transfer->body.size()));
+      curl_easy_setopt(curl, CURLOPT_POSTFIELDS, transfer->body.c_str());
+    }
     const auto time = std::min(settings.timeout, context.time_left());
     curl_easy_setopt(curl, CURLOPT_URL, request.url.c_str());
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, transfer->headers);
@@ -110,6 +121,11 @@ struct Fetcher::Impl {
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     transfer->fetched.status = error.empty() ? status : 0;
     transfer->fetched.error = error;
+    curl_off_t retry_after = 0;
+    curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &retry_after);
+    if (retry_after > 0)
+      transfer->fetched.retry_after =
+          std::chrono::seconds(std::min<std::int64_t>(retry_after, longest_retry_after));
     if (transfer->too_large)
       transfer->fetched.error =
           "sent more than " + std::to_string(settings.max_answer_bytes) + " bytes";
@@ -159,4 +175,4 @@ void Fetcher::run(const std::function<bool(FetchRequest&)>& next,
     impl_->end(impl_->busy.begin()->first, "was not waited for any longer", done);
 }
 
-}  // namespace muster::demand
+}  // namespace muster

@@ -1,0 +1,207 @@
+// muster client create|list|show|revoke|rotate|disable|enable: who may ask the host for what.
+#include "cli/command.hpp"
+#include "cli/host_client.hpp"
+#include "cli/rules/terminal.hpp"
+
+namespace muster::cli {
+namespace {
+
+constexpr const char* clients_path = "/api/muster/v1/clients";
+
+struct Options {
+  HostOptions host;
+  bool as_json = false, token = false, replay_protection = false, now = false;
+  std::string client_id, description, expires;
+  std::vector<std::string> scopes;
+
+  std::string path(const char* below = "") const {
+    return std::string(clients_path) + "/" + path_segment(client_id) + below;
+  }
+};
+
+[[noreturn]] void fail(const Error& error) {
+  std::fprintf(stderr, "muster: %s\n", error.message.c_str());
+  throw Exit{exit_failed};
+}
+
+HostClient connect(const Options& options) {
+  auto host = find_host(options.host, process_environment);
+  if (!host) fail(host.error());
+  return HostClient(std::move(*host));
+}
+
+json::object answer_of(Result<json::value> answer) {
+  if (!answer) fail(answer.error());
+  return answer->is_object() ? answer->get_object() : json::object();
+}
+
+// Of a document that may come from a host of another version: what is missing is empty.
+std::string text(const json::object& document, std::string_view key) {
+  const auto* found = document.if_contains(key);
+  if (!found || found->is_null()) return "";
+  return found->is_string() ? std::string(found->get_string()) : show(*found);
+}
+
+std::vector<std::string> texts(const json::object& document, std::string_view key) {
+  std::vector<std::string> all;
+  const auto* found = document.if_contains(key);
+  if (found && found->is_array())
+    for (const json::value& item : found->get_array())
+      if (item.is_string()) all.emplace_back(item.get_string());
+  return all;
+}
+
+std::string state_of(const json::object& client) {
+  return text(client, "disabled") == "true" ? "disabled" : "";
+}
+
+std::string show_list(const json::object& document, const Style& style) {
+  Table rows;
+  rows.add({{"CLIENT", Look::bold},
+            {"KIND", Look::bold},
+            {"FROM", Look::bold},
+            {"EXPIRES", Look::bold},
+            {"", Look::bold},
+            {"SCOPES", Look::bold}});
+  const auto* list = document.if_contains("clients");
+  if (list && list->is_array())
+    for (const json::value& item : list->get_array()) {
+      const json::object& client = item.as_object();
+      const auto scopes = texts(client, "scopes");
+      std::string shown = scopes.empty() ? "" : scopes.front();
+      if (scopes.size() > 1) shown += " and " + std::to_string(scopes.size() - 1) + " more";
+      rows.add({{text(client, "clientId"), Look::bold},
+                {text(client, "kind")},
+                {text(client, "origin")},
+                {text(client, "expires").substr(0, 19)},
+                {state_of(client), Look::yellow},
+                {shown}});
+    }
+  std::string out = rows.text(style);
+  if (const std::string problem = text(document, "problem"); !problem.empty())
+    out += style(Look::yellow, problem) + "\n";
+  return out;
+}
+
+std::string show_client(const json::object& client, const Style& style) {
+  Table rows;
+  const auto line = [&](const char* name, const std::string& value) {
+    if (!value.empty()) rows.add({{name, Look::dim}, {value}});
+  };
+  line("kind", text(client, "kind"));
+  line("from", text(client, "origin"));
+  line("state", state_of(client));
+  line("description", text(client, "description"));
+  line("created", text(client, "created"));
+  line("changed", text(client, "lastModified"));
+  line("expires", text(client, "expires"));
+  line("old secret until", text(client, "oldSecretUntil"));
+  line("replay protection", text(client, "replayProtection") == "true" ? "on" : "");
+  for (const std::string& scope : texts(client, "scopes")) line("scope", scope);
+  return style(Look::bold, text(client, "clientId")) + "\n" + rows.text(style, "  ");
+}
+
+// The one time that the secret is to be seen.
+std::string show_secret(const json::object& client, const Style& style) {
+  std::string out = show_client(client, style) + "\n";
+  if (const std::string token = text(client, "token"); !token.empty())
+    return out + "The token, which is not shown again:\nexport MUSTER_TOKEN=" + token + "\n";
+  return out + "The secret, which is not shown again:\nexport TASKCLUSTER_CLIENT_ID=" +
+         text(client, "clientId") +
+         "\nexport TASKCLUSTER_ACCESS_TOKEN=" + text(client, "accessToken") + "\n";
+}
+
+using Work = std::function<json::object(const Options&)>;
+using Show = std::string (*)(const json::object&, const Style&);
+
+CLI::App* add(CLI::App& group, const char* name, const char* description, bool about_one,
+              const std::shared_ptr<Options>& options, Work work, Show shown) {
+  CLI::App* command = group.add_subcommand(name, description);
+  add_host_options(*command, options->host);
+  command->add_flag("--json", options->as_json, "Print the host's document");
+  if (about_one)
+    command->add_option("clientId", options->client_id, "The client's name")->required();
+  command->callback([options, work = std::move(work), shown] {
+    const json::object document = work(*options);
+    if (options->as_json) return print_json(document);
+    print(shown(document, Style::of_stdout()));
+  });
+  return command;
+}
+
+json::object create(const Options& options) {
+  json::object body{{"kind", options.token ? "token" : "hawk"},
+                    {"description", options.description},
+                    {"replayProtection", options.replay_protection}};
+  json::array scopes;
+  for (const std::string& scope : options.scopes) scopes.emplace_back(scope);
+  body["scopes"] = std::move(scopes);
+  if (!options.expires.empty()) body["expires"] = options.expires;
+  return answer_of(connect(options).put(options.path(), body));
+}
+
+void add_create(CLI::App& group) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = add(group, "create", "Make a client; its secret is shown once", true, options,
+                          create, show_secret);
+  command->add_option("--scope", options->scopes, "What it may do; may be repeated")
+      ->type_name("SCOPE");
+  command->add_flag("--token", options->token, "A bearer token instead of a client that signs");
+  command->add_option("--description", options->description, "What it is for");
+  command->add_option("--expires", options->expires, "When it ends, such as 2027-01-31T00:00:00Z")
+      ->type_name("TIME");
+  command->add_flag("--replay-protection", options->replay_protection,
+                    "Take no request of it twice");
+}
+
+void add_rotate(CLI::App& group) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = add(
+      group, "rotate", "Give a client a new secret; the old one counts for another hour", true,
+      options,
+      [](const Options& given) {
+        return answer_of(connect(given).post(given.path("/rotate"), {{"now", given.now}}));
+      },
+      show_secret);
+  command->add_flag("--now", options->now, "The old secret ends at once");
+}
+
+void add_switch(CLI::App& group, const char* name, const char* description) {
+  add(
+      group, name, description, true, std::make_shared<Options>(),
+      [below = std::string("/") + name](const Options& given) {
+        return answer_of(connect(given).post(given.path(below.c_str())));
+      },
+      show_client);
+}
+
+}  // namespace
+
+void add_client_commands(CLI::App& app) {
+  CLI::App* group = app.add_subcommand("client", "Who may ask the host, and for what");
+  group->alias("clients");
+  group->require_subcommand(1);
+  add_create(*group);
+  add(
+      *group, "list", "All clients and tokens", false, std::make_shared<Options>(),
+      [](const Options& given) { return answer_of(connect(given).get(clients_path)); }, show_list);
+  add(
+      *group, "show", "One client", true, std::make_shared<Options>(),
+      [](const Options& given) { return answer_of(connect(given).get(given.path())); },
+      show_client);
+  add(
+      *group, "revoke", "Remove a client, and with it all credentials it has issued", true,
+      std::make_shared<Options>(),
+      [](const Options& given) {
+        answer_of(connect(given).remove(given.path()));
+        return json::object{{"revoked", given.client_id}};
+      },
+      [](const json::object& document, const Style&) {
+        return "revoked " + text(document, "revoked") + "\n";
+      });
+  add_rotate(*group);
+  add_switch(*group, "disable", "Let a client in no more, until it is enabled");
+  add_switch(*group, "enable", "Let a disabled client in again");
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,21 @@
+// What sends events at the moment, with its thread.
+#pragma once
+
+#include "host/events/service.hpp"
+
+namespace muster::events {
+
+struct Service::RunningWebhook {
+  config::WebhookSettings settings;
+  std::atomic<bool> stop = false;
+  std::unique_ptr<Webhook> webhook;
+  std::unique_ptr<Courier> courier;
+};
+
+struct Service::RunningAmqp {
+  config::AmqpSettings settings;
+  std::unique_ptr<AmqpPublisher> publisher;
+  std::unique_ptr<Courier> courier;
+};
+
+}  // namespace muster::events

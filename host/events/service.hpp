@@ -1,0 +1,114 @@
+// Events as the host serves them: the log, those who listen, the webhooks, the message broker.
+//
+//   auto events = events::Service::make({configuration, store, clock, log});      // before the
+//   fleet ServiceParts{..., .listener = [&](const auto& told) { events->on_durable(told); }}
+//   events->start([&](auto batch, auto durable) { return committer.submit(batch, durable); });
+//   events->add_routes(router);
+//
+// It ends in this order: the HTTP server, stop(), the fleet, this object.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "host/base/clock.hpp"
+#include "host/base/log.hpp"
+#include "host/config/host_configuration.hpp"
+#include "host/events/amqp_publisher.hpp"
+#include "host/events/courier.hpp"
+#include "host/events/delivery_book.hpp"
+#include "host/events/event_log.hpp"
+#include "host/events/event_stream.hpp"
+#include "host/events/webhook.hpp"
+#include "host/http/router.hpp"
+#include "host/http/worker_threads.hpp"
+
+namespace muster::events {
+
+// For /metrics.
+struct Numbers {
+  std::int64_t newest = 0;     // the number of the newest event: counts all that ever were
+  std::int64_t listeners = 0;  // streams that are open
+  std::vector<WebhookStatus> webhooks = {};
+  std::optional<AmqpStatus> amqp = {};
+};
+
+// THREADS: any, unless said otherwise.
+class Service {
+ public:
+  struct Parts {
+    std::shared_ptr<const config::HostConfiguration> configuration;
+    const store::Store* store = nullptr;  // borrowed
+    std::shared_ptr<const Clock> clock;
+    Log log = {};
+    std::int64_t newest = 0;  // the number that was given last, if the caller knows it
+  };
+  // Reads the newest events of the store.
+  static Result<std::unique_ptr<Service>> make(Parts parts);
+  ~Service();
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  // Events that are durable now, in their order; those of numbers that came before are ignored.
+  // Never waits. THREADS: one at a time.
+  void on_durable(const std::vector<Event>& told);
+
+  // Begins to send, with what the committer's submit() does. Once.
+  Result<void> start(DeliveryBook::Submit submit);
+  // Ends webhooks that are gone, begins those that are new, goes on with the others. Waits for
+  // requests under way to be given up.
+  void reconfigure(std::shared_ptr<const config::HostConfiguration> configuration);
+  // Sends no more. IDEMPOTENT.
+  void stop();
+
+  // GET /api/muster/v1/events, .../webhooks and what is below, .../amqp.
+  void add_routes(http::Router& router);
+
+  Numbers numbers() const;
+  json::value webhooks_json() const;
+  json::value amqp_json() const;
+  // Both and the state of the log, for the host's status.
+  json::value status_json() const;
+
+  const EventLog& log() const { return log_; }
+
+ private:
+  struct RunningWebhook;
+  struct RunningAmqp;
+
+  explicit Service(Parts parts);
+  void start_webhook(const config::WebhookSettings& settings, std::int64_t after);
+  void start_amqp(const config::AmqpSettings& settings, std::int64_t after);
+  void reconfigure_webhooks(const std::vector<config::WebhookSettings>& wanted);
+  void reconfigure_amqp(const std::optional<config::AmqpSettings>& wanted);
+  std::int64_t begin_at(const std::string& consumer,
+                        const std::map<std::string, std::int64_t>& positions);
+  void start_housekeeping();
+  std::shared_ptr<RunningWebhook> find_webhook(const std::string& name) const;
+
+  void answer_events(http::Request&& request, const http::Reply& reply);
+  http::Response answer_page(const http::Request& request) const;
+  http::Response answer_webhook(const http::Request& request) const;
+  http::Response answer_dead_letters(const http::Request& request) const;
+  http::Response answer_retry(const http::Request& request);
+  void answer_delete(const http::Request& request, const http::Reply& reply);
+
+  const Parts parts_;
+  EventLog log_;
+  DeliveryBook::Submit submit_;  // set before anything uses the book to write
+  DeliveryBook book_;
+  std::atomic<std::int64_t> listeners_ = 0;
+  http::WorkerThreads readers_;
+
+  std::mutex reconfiguring_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<RunningWebhook>> webhooks_;
+  std::shared_ptr<RunningAmqp> amqp_;
+  std::unique_ptr<Courier> housekeeping_;
+  bool stopped_ = false;
+};
+
+}  // namespace muster::events

@@ -1,0 +1,25 @@
+// Events as Taskcluster's worker-manager tells of them: which exchange, which routing key, which
+// payload. docs/events.md has the table for operators.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "host/events/event.hpp"
+
+namespace muster::events {
+
+struct Message {
+  std::string exchange;  // without the prefix: "worker-running"
+  std::string routing_key;
+  std::string body;  // JSON
+};
+
+// None for an event that Taskcluster's payload cannot tell of, because it lacks what must be there.
+// Pure.
+std::vector<Message> taskcluster_messages(const Event& event);
+
+// All exchanges that messages may go to, Taskcluster's and those of ours.
+const std::vector<std::string>& exchanges();
+
+}  // namespace muster::events
