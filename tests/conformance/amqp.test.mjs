@@ -8,10 +8,14 @@ import { Host, newSecret, poolOf, simulated, simulatedProof, slug } from './lib/
 import { RabbitMq } from './lib/rabbitmq.mjs';
 import { Arrivals, until } from './lib/waiting.mjs';
 
+// It takes its time, while other tests run. Who waits for it hears of its failure.
+const starting = RabbitMq.start();
+starting.catch(() => {});
+
 describe('messages', () => {
   let broker, host, all, published, messages;
   before(async () => {
-    broker = await RabbitMq.start();
+    broker = await starting;
     host = await Host.start({
       configuration: `[amqp]\nurl = "${broker.address}"\npasswordFile = "amqp-password"\n`,
       files: { 'amqp-password': broker.password },

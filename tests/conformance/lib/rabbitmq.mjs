@@ -13,6 +13,8 @@ import { until } from './waiting.mjs';
 // The script behind the one in PATH, which would change to another user.
 const program = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 
+const slowStart = 180_000; // on a machine that compiles at the same time
+
 async function freePort() {
   const server = net.createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -79,7 +81,7 @@ export class RabbitMq {
         connection => (this.connection = connection),
         () => undefined,
       );
-    });
+    }, slowStart);
   }
 
   async end() {

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const patience = 30_000;
+const usualPatience = 30_000;
 
 // Asks again and again until the answer is true, and returns it.
-export async function until(what, ask) {
+export async function until(what, ask, patience = usualPatience) {
   const end = Date.now() + patience;
   for (;;) {
     const answer = await ask();
@@ -18,7 +18,7 @@ export async function until(what, ask) {
 // Rejects if the promise takes too long.
 export async function inTime(what, promise) {
   const stop = new AbortController();
-  const late = pause(patience, undefined, { signal: stop.signal }).then(
+  const late = pause(usualPatience, undefined, { signal: stop.signal }).then(
     () => assert.fail(`this took too long: ${what}`),
     () => {},
   );
