@@ -15,7 +15,8 @@ Secret digest_as_key(const Sha256& digest) {
   return Secret(std::string(reinterpret_cast<const char*>(digest.data()), digest.size()));
 }
 
-auth::Client token(std::string name, const Sha256& digest, std::vector<std::string> scopes) {
+auth::Client bearer_client(std::string name, const Sha256& digest,
+                           std::vector<std::string> scopes) {
   auth::Client client;
   client.client_id = std::move(name);
   client.kind = auth::ClientKind::token;
@@ -24,7 +25,7 @@ auth::Client token(std::string name, const Sha256& digest, std::vector<std::stri
   return client;
 }
 
-Result<auth::Client> hawk(const std::string& id, const config::StaticClient& from) {
+Result<auth::Client> signing_client(const std::string& id, const config::StaticClient& from) {
   const std::string what = "the access token of client " + id;
   auto key = read_secret_file(from.access_token_file, what);
   if (!key) return key.error();
@@ -89,16 +90,16 @@ Result<void> AuthOfHost::load(const config::HostConfiguration& configuration,
   if (!admin_token) return admin_token.error();
   if (admin_token->made)
     log_.info("made an admin token", {{"adminTokenFile", from.admin_token_file.string()}});
-  std::vector<auth::Client> clients{token("admin", admin_token->digest, {"*"})};
+  std::vector<auth::Client> clients{bearer_client("admin", admin_token->digest, {"*"})};
   auto admin = admin_client(data_directory);
   if (!admin) return admin.error();
   clients.push_back(std::move(*admin));
   for (const auto& [name, known] : from.tokens) {
-    clients.push_back(token(name, known.digest, known.scopes));
+    clients.push_back(bearer_client(name, known.digest, known.scopes));
     clients.back().expires = known.expires;
   }
   for (const auto& [id, known] : from.clients) {
-    auto client = hawk(id, known);
+    auto client = signing_client(id, known);
     if (!client) return client.error();
     clients.push_back(std::move(*client));
   }

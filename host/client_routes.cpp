@@ -17,13 +17,13 @@ using http::Response;
 
 constexpr std::chrono::hours usual_grace{1};
 
-json::array to_array(const std::vector<std::string>& texts) {
+json::array texts_json(const std::vector<std::string>& texts) {
   json::array list;
   for (const std::string& text : texts) list.emplace_back(text);
   return list;
 }
 
-std::string_view name_of(ClientKind kind) {
+std::string_view kind_name(ClientKind kind) {
   return auth::enum_names(kind)[static_cast<std::size_t>(kind)];
 }
 
@@ -31,11 +31,11 @@ json::object to_json(const ClientRow& row, AuthOfHost& auth) {
   std::vector<std::string> scopes;
   for (const json::value& scope : row.scopes) scopes.emplace_back(scope.as_string());
   json::object document{{"clientId", row.client_id},
-                        {"kind", name_of(row.kind)},
+                        {"kind", kind_name(row.kind)},
                         {"origin", row.client_id == auth::host_client_id ? "host" : "api"},
                         {"description", row.description},
                         {"scopes", row.scopes},
-                        {"expandedScopes", to_array(auth.authority().expand(scopes).list())},
+                        {"expandedScopes", texts_json(auth.authority().expand(scopes).list())},
                         {"disabled", row.disabled},
                         {"replayProtection", row.replay_protection},
                         {"created", format_time(row.created)},
@@ -46,13 +46,14 @@ json::object to_json(const ClientRow& row, AuthOfHost& auth) {
 }
 
 json::object to_json(const auth::Client& client, AuthOfHost& auth) {
-  json::object document{{"clientId", client.client_id},
-                        {"kind", name_of(client.kind)},
-                        {"origin", "configuration"},
-                        {"scopes", to_array(client.scopes)},
-                        {"expandedScopes", to_array(auth.authority().expand(client.scopes).list())},
-                        {"disabled", client.disabled},
-                        {"replayProtection", client.replay_protection}};
+  json::object document{
+      {"clientId", client.client_id},
+      {"kind", kind_name(client.kind)},
+      {"origin", "configuration"},
+      {"scopes", texts_json(client.scopes)},
+      {"expandedScopes", texts_json(auth.authority().expand(client.scopes).list())},
+      {"disabled", client.disabled},
+      {"replayProtection", client.replay_protection}};
   if (client.expires) document["expires"] = format_time(*client.expires);
   return document;
 }
@@ -182,7 +183,7 @@ Response remove_client(const Request& request, AuthOfHost&, ClientBook& book) {
 
 json::object caller_json(const auth::Caller& caller) {
   return {{"clientId", caller.client_id},
-          {"scopes", to_array(caller.scopes.list())},
+          {"scopes", texts_json(caller.scopes.list())},
           {"expires", format_time(caller.expires)}};
 }
 
@@ -190,7 +191,9 @@ json::object caller_json(const auth::Caller& caller) {
 Response current_scopes(const Request& request, auth::Authority& authority) {
   const auto caller = authority.authenticate(request);
   if (!caller) return auth::unauthenticated(request, caller.error());
-  return json_answer(json::object{{"scopes", to_array((*caller)->scopes.list())}});
+  Response answer = json_answer(json::object{{"scopes", texts_json((*caller)->scopes.list())}});
+  answer.client_id = (*caller)->client_id;
+  return answer;
 }
 
 // Taskcluster's auth service: whether a request that another service got may come in.

@@ -9,6 +9,8 @@
 #include "host/config/changes.hpp"
 #include "host/plugins_of_host.hpp"
 #include "host/routes.hpp"
+#include "host/worker_manager/api.hpp"
+#include "host/worker_manager_of_host.hpp"
 
 namespace muster {
 namespace fs = std::filesystem;
@@ -145,6 +147,16 @@ std::optional<ExitCode> Daemon::listen() {
   add_metrics_route(*router_, metrics_, configuration_->http.metrics_need_token);
   add_routes(*router_, {status_, clock_, *plugins_, *workers_, {fleet_.get(), no_fleet_}});
   add_client_routes(*router_, *workers_, auth_);
+  const auto api =
+      worker_manager::add_routes(*router_, worker_manager_parts({status_,
+                                                                 *plugins_,
+                                                                 auth_.authority(),
+                                                                 *workers_,
+                                                                 {fleet_.get(), no_fleet_},
+                                                                 url,
+                                                                 log_}));
+  metrics_.add_source([api](metrics::Page& page) { worker_manager::write_metrics(*api, page); });
+  if (fleet_) fleet_->events().add_routes(*router_);
   const fs::path address_file = data_directory_->path() / "address";
   auto written = write_file_atomically(address_file, url + "\n");
   if (written) written = auth_.write_admin_file(data_directory_->path(), url);

@@ -4,6 +4,7 @@
 
 #include <muster/codec.hpp>
 
+#include "host/auth/client_row.hpp"
 #include "host/base/secret.hpp"
 #include "host/fleet/rows.hpp"
 #include "host/plugin_loader/deadline_context.hpp"
@@ -98,9 +99,17 @@ Result<void> FleetOfHost::open() {
   parts_.log.info("the fleet goes on", {{"workers", (*loaded)->workers().size()},
                                         {"pools", (*loaded)->pools().size()},
                                         {"epoch", (*loaded)->epoch()}});
-  static const store::Table* const salvage[] = {&store::table_of<fleet::DecisionRow>,
-                                                &store::table_of<fleet::PoolErrorRow>,
-                                                &store::table_of<fleet::ApiPoolRow>};
+  static const store::Table* const salvage[] = {
+      &store::table_of<fleet::DecisionRow>,  &store::table_of<fleet::PoolErrorRow>,
+      &store::table_of<fleet::ApiPoolRow>,   &store::table_of<events::Event>,
+      &store::table_of<events::DeliveryRow>, &store::table_of<events::DeadLetterRow>,
+      &store::table_of<auth::ClientRow>};
+  auto events = events::Service::make({.configuration = parts_.configuration,
+                                       .store = store_.get(),
+                                       .clock = parts_.clock,
+                                       .log = parts_.log});
+  if (!events) return events.error();
+  events_ = std::move(*events);
   fleet_ = std::make_unique<fleet::Service>(
       std::move(*loaded),
       fleet::ServiceParts{
@@ -109,8 +118,12 @@ Result<void> FleetOfHost::open() {
           .log = parts_.log,
           .find_plugin = [this](const std::string& id) { return find_plugin(id); },
           .rebuild_store =
-              [this](const store::Batch& all) { return store_->rebuild(all, salvage); }});
-  return {};
+              [this](const store::Batch& all) { return store_->rebuild(all, salvage); },
+          .listener =
+              [this](const std::vector<events::Event>& told) { events_->on_durable(told); }});
+  return events_->start([this](store::Batch batch, std::function<void()> durable) {
+    return fleet_->committer().submit(std::move(batch), std::move(durable));
+  });
 }
 
 void FleetOfHost::start_worker_configurations() {
@@ -196,6 +209,7 @@ void FleetOfHost::stop(std::chrono::milliseconds patience) {
   demand.reset();
   configurations.reset();  // waits for its calls
   if (watcher_.joinable()) watcher_.join();
+  if (events_) events_->stop();
   if (fleet_) fleet_->stop(patience);
 }
 
@@ -212,13 +226,14 @@ void FleetOfHost::configuration_changed(std::shared_ptr<const config::HostConfig
     const std::lock_guard lock(mutex_);
     other_source = parts_.configuration->worker_configurations != next->worker_configurations;
     other_demand = parts_.configuration->demand != next->demand;
-    parts_.configuration = std::move(next);
+    parts_.configuration = next;
     if (other_demand) replaced_demand = std::move(demand_);
     if (other_source) replaced = std::move(worker_configurations_);
     changed_.notify_all();
   }
   replaced.reset();
   replaced_demand.reset();
+  events_->reconfigure(next);
   if (other_demand) start_demand();
   if (other_source) start_worker_configurations();
   reload_worker_configurations();
@@ -282,10 +297,17 @@ Result<Expansion> FleetOfHost::expand(const ProviderId& id, const ExpandRequest&
 }
 
 void FleetOfHost::watch_providers() {
+  ChangeTeller changes([this](events::Event event) {
+    fleet_->post([event = std::move(event)](fleet::Fleet& fleet, fleet::Now now) {
+      fleet.tell(event, now);
+    });
+  });
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     lock.unlock();
     tell_of_providers();
+    changes.look(parts_.plugins->list());
+    changes.look(configuration_status());
     name_pools();
     lock.lock();
     changed_.wait_for(lock, look_at_providers_every, [&] { return stopping_; });

@@ -8,9 +8,11 @@
 #include <mutex>
 #include <thread>
 
+#include "host/change_teller.hpp"
 #include "host/config/host_configuration.hpp"
 #include "host/config/worker/service.hpp"
 #include "host/demand/service.hpp"
+#include "host/events/service.hpp"
 #include "host/fleet/service.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
 #include "host/store/sqlite_store.hpp"
@@ -37,6 +39,7 @@ class FleetOfHost {
   void configuration_changed(std::shared_ptr<const config::HostConfiguration> configuration);
 
   fleet::Service& fleet() { return *fleet_; }
+  events::Service& events() { return *events_; }
   const store::Store& store() const { return *store_; }
   worker_configuration::Surroundings surroundings() const;
   Result<Expansion> expand(const ProviderId& provider, const ExpandRequest& request) const;
@@ -60,6 +63,7 @@ class FleetOfHost {
 
   Parts parts_;
   std::unique_ptr<store::SqliteStore> store_;
+  std::unique_ptr<events::Service> events_;
   std::unique_ptr<fleet::Service> fleet_;
 
   mutable std::mutex mutex_;

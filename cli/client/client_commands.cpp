@@ -10,8 +10,8 @@ constexpr const char* clients_path = "/api/muster/v1/clients";
 
 struct Options {
   HostOptions host;
-  bool as_json = false, token = false, replay_protection = false, now = false;
-  std::string client_id, description, expires;
+  bool as_json = false, replay_protection = false, now = false;
+  std::string client_id, description, expires, kind = "hawk";
   std::vector<std::string> scopes;
 
   std::string path(const char* below = "") const {
@@ -130,7 +130,7 @@ CLI::App* add(CLI::App& group, const char* name, const char* description, bool a
 }
 
 json::object create(const Options& options) {
-  json::object body{{"kind", options.token ? "token" : "hawk"},
+  json::object body{{"kind", options.kind},
                     {"description", options.description},
                     {"replayProtection", options.replay_protection}};
   json::array scopes;
@@ -146,7 +146,11 @@ void add_create(CLI::App& group) {
                           create, show_secret);
   command->add_option("--scope", options->scopes, "What it may do; may be repeated")
       ->type_name("SCOPE");
-  command->add_flag("--token", options->token, "A bearer token instead of a client that signs");
+  command
+      ->add_option("--kind", options->kind,
+                   "hawk: it signs its requests; token: a bearer token for people and scripts")
+      ->check(CLI::IsMember({"hawk", "token"}))
+      ->capture_default_str();
   command->add_option("--description", options->description, "What it is for");
   command->add_option("--expires", options->expires, "When it ends, such as 2027-01-31T00:00:00Z")
       ->type_name("TIME");

@@ -11,10 +11,6 @@ namespace {
 constexpr std::string_view assume = "assume:", parameter = "<..>";
 constexpr std::size_t most_scopes = 10'000, longest_scope = 4096;
 
-std::string_view stem_of(std::string_view scope) {
-  return scope.ends_with('*') ? scope.substr(0, scope.size() - 1) : scope;
-}
-
 // What `<..>` stands for if somebody holds `held`; nothing if the role is not for him.
 std::optional<std::string> matched(std::string_view pattern, std::string_view held) {
   const bool all = held.ends_with('*'), many = pattern.ends_with('*');

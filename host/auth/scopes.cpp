@@ -5,10 +5,6 @@
 namespace muster::auth {
 namespace {
 
-std::string_view stem_of(std::string_view scope) {
-  return scope.ends_with('*') ? scope.substr(0, scope.size() - 1) : scope;
-}
-
 std::vector<std::string> normalized(std::vector<std::string> scopes) {
   std::sort(scopes.begin(), scopes.end(), scope_before);
   std::vector<std::string> kept;
@@ -23,6 +19,10 @@ json::value parts_json(const char* key, json::array parts) {
 }
 
 }  // namespace
+
+std::string_view stem_of(std::string_view scope) {
+  return scope.ends_with('*') ? scope.substr(0, scope.size() - 1) : scope;
+}
 
 bool is_valid_scope(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });

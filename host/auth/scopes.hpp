@@ -16,6 +16,9 @@ namespace muster::auth {
 // Printable ASCII, the empty text included.
 bool is_valid_scope(std::string_view text);
 
+// Without the star at its end, if it has one.
+std::string_view stem_of(std::string_view scope);
+
 // Equal, or `held` ends with `*` and `wanted` begins with what stands before it.
 bool satisfies(std::string_view held, std::string_view wanted);
 

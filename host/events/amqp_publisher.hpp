@@ -1,7 +1,8 @@
 // Carries events to a message broker. Many are under way at once, but of one pool only one: what
 // the broker refuses or a lost connection leaves in doubt is sent again before anything later of
-// that pool, so that nothing is lost and nothing overtakes within a pool, and a message that comes
-// twice comes directly behind itself.
+// that pool, so that nothing is lost and nothing overtakes within a pool. A message that comes
+// twice comes directly behind itself, unless the host died before its position was durable: then
+// the last few are repeated in their order.
 #pragma once
 
 #include <deque>

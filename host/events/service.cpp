@@ -97,6 +97,7 @@ void Service::start_webhook(const config::WebhookSettings& settings, std::int64_
       waker, Courier::Work{.step = [webhook = running->webhook.get()] { return webhook->step(); },
                            .interrupt = [running = running.get()] { running->stop = true; }});
   const std::lock_guard guard(mutex_);
+  waker->wake();  // for what was published before it could be woken
   webhooks_[settings.name] = std::move(running);
 }
 
@@ -115,6 +116,7 @@ void Service::start_amqp(const config::AmqpSettings& settings, std::int64_t afte
                     [publisher] { return publisher->descriptor(); },
                     [publisher] { publisher->interrupt(); }, [publisher] { publisher->close(); }});
   const std::lock_guard guard(mutex_);
+  waker->wake();  // for what was published before it could be woken
   amqp_ = std::move(running);
 }
 

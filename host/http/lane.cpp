@@ -51,6 +51,7 @@ Lane::Lane(std::size_t number, std::shared_ptr<Shared> all)
       work_(io.get_executor()),
       sweep_timer_(io),
       stream_timer_(io) {
+  random_ = random_number<std::uint64_t>();
   const ServerSettings& s = shared->settings;
   const auto shortest =
       std::min({s.header_timeout, s.body_timeout, s.write_timeout, s.idle_timeout});

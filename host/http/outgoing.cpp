@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t worth_compressing = 1024;
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_blanks(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
   return text;
@@ -21,7 +21,7 @@ std::string_view trimmed(std::string_view text) {
 // Cuts the next piece off a list.
 std::string_view next_of(std::string_view& list, char separator) {
   const auto end = std::min(list.find(separator), list.size());
-  const std::string_view piece = trimmed(list.substr(0, end));
+  const std::string_view piece = without_blanks(list.substr(0, end));
   list.remove_prefix(std::min(end + 1, list.size()));
   return piece;
 }

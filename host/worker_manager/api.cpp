@@ -106,8 +106,8 @@ std::shared_ptr<const Api> add_routes(http::Router& router, Parts parts, Failure
   return api;
 }
 
-std::string metrics_text(const Api& api) {
-  return api.registrations->meters.text();
+void write_metrics(const Api& api, metrics::Page& page) {
+  api.registrations->meters.write(page);
 }
 
 }  // namespace muster::worker_manager

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "host/http/router.hpp"
 #include "host/worker_manager/failed_registrations.hpp"
 #include "host/worker_manager/parts.hpp"
+
+namespace muster::metrics {
+class Page;
+}
 
 namespace muster::worker_manager {
 
@@ -17,7 +20,7 @@ struct Api;
 // long as the routes.
 std::shared_ptr<const Api> add_routes(http::Router& router, Parts parts, FailureLimits limits = {});
 
-// What was counted, in the text format of Prometheus.
-std::string metrics_text(const Api& api);
+// What was counted about registrations.
+void write_metrics(const Api& api, metrics::Page& page);
 
 }  // namespace muster::worker_manager

@@ -12,6 +12,7 @@ namespace muster::worker_manager {
 namespace {
 
 constexpr std::string_view omitted = "(OMITTED)";
+constexpr std::size_t longest_shown = 64 * 1024;  // nobody reads more of it, and it costs
 
 std::string lower(std::string_view text) {
   std::string small(text);
@@ -259,7 +260,8 @@ void Call::answer(std::string body) const {
 }
 
 json::value Call::shown_payload() const {
-  if (endpoint_.payload == Payload::omitted) return json::value(omitted);
+  if (endpoint_.payload == Payload::omitted || request_.body.size() > longest_shown)
+    return json::value(omitted);
   if (unreadable_)
     return json::value(endpoint_.payload == Payload::shown ? std::string_view(request_.body)
                                                            : omitted);

@@ -1,6 +1,6 @@
 #include "host/worker_manager/meters.hpp"
 
-#include <muster/json.hpp>
+#include <algorithm>
 
 namespace muster::worker_manager {
 namespace {
@@ -27,19 +27,6 @@ const std::vector<MeterDescription>& table() {
   return meters;
 }
 
-void write_head(std::string& text, const MeterDescription& meter) {
-  const std::string name(meter.name);
-  text += "# HELP " + name + " " + std::string(meter.description) + "\n# TYPE " + name +
-          (meter.buckets.empty() ? " counter\n" : " histogram\n");
-}
-
-// `more` are labels beside the provider, each with a comma before it.
-void write_line(std::string& text, std::string_view name, const std::string& provider,
-                const std::string& more, double value) {
-  text += std::string(name) + "{providerId=\"" + provider + "\"" + more + "} " +
-          json::write(json::value(value)) + "\n";
-}
-
 }  // namespace
 
 std::span<const MeterDescription> meter_descriptions() {
@@ -57,12 +44,13 @@ std::int64_t Meters::counted(const std::string& provider_id, RegistrationOutcome
   return found == providers_.end() ? 0 : found->second.outcomes[static_cast<std::size_t>(outcome)];
 }
 
-void Meters::observe(Histogram& histogram, double seconds) {
-  const std::vector<double>& bounds = table()[provision].buckets;
-  histogram.buckets.resize(bounds.size());
-  for (std::size_t i = 0; i < bounds.size(); ++i)
-    if (seconds <= bounds[i]) ++histogram.buckets[i];
-  ++histogram.count;
+void Meters::observe(metrics::Histogram& histogram, double seconds) {
+  if (histogram.bounds.empty()) {
+    histogram.bounds = table()[provision].buckets;
+    histogram.counts.resize(histogram.bounds.size() + 1);
+  }
+  const auto bucket = std::ranges::lower_bound(histogram.bounds, seconds);
+  ++histogram.counts[static_cast<std::size_t>(bucket - histogram.bounds.begin())];
   histogram.sum += seconds;
 }
 
@@ -75,36 +63,20 @@ void Meters::observe_start(const std::string& provider_id, double provision_seco
   if (startup_seconds >= 0) observe(provider.startup, startup_seconds);
 }
 
-void Meters::write(std::string& text, const MeterDescription& meter, const std::string& provider,
-                   const Histogram& histogram) {
-  if (histogram.count == 0) return;
-  const std::string name(meter.name);
-  const auto bucket = [&](const std::string& bound, std::int64_t count) {
-    write_line(text, name + "_bucket", provider, ",le=\"" + bound + "\"",
-               static_cast<double>(count));
-  };
-  for (std::size_t i = 0; i < histogram.buckets.size(); ++i)
-    bucket(json::write(json::value(meter.buckets[i])), histogram.buckets[i]);
-  bucket("+Inf", histogram.count);
-  write_line(text, name + "_sum", provider, "", histogram.sum);
-  write_line(text, name + "_count", provider, "", static_cast<double>(histogram.count));
-}
-
-std::string Meters::text() const {
+void Meters::write(metrics::Page& page) const {
   const std::lock_guard lock(mutex_);
-  std::string text;
-  write_head(text, table()[registrations]);
-  for (const auto& [id, provider] : providers_)
+  const auto histogram = [&](Meter meter, const std::string& id, const metrics::Histogram& of_it) {
+    if (!of_it.bounds.empty())
+      page.histogram(table()[meter].name, table()[meter].description, of_it, {{"providerId", id}});
+  };
+  for (const auto& [id, provider] : providers_) {
     for (std::size_t i = 0; i < registration_outcomes; ++i)
-      write_line(text, table()[registrations].name, id,
-                 ",outcome=\"" + std::string(outcome_names[i]) + "\"",
-                 static_cast<double>(provider.outcomes[i]));
-  write_head(text, table()[provision]);
-  for (const auto& [id, provider] : providers_)
-    write(text, table()[provision], id, provider.provision);
-  write_head(text, table()[startup]);
-  for (const auto& [id, provider] : providers_) write(text, table()[startup], id, provider.startup);
-  return text;
+      page.counter(table()[registrations].name, table()[registrations].description,
+                   static_cast<double>(provider.outcomes[i]),
+                   {{"providerId", id}, {"outcome", std::string(outcome_names[i])}});
+    histogram(provision, id, provider.provision);
+    histogram(startup, id, provider.startup);
+  }
 }
 
 }  // namespace muster::worker_manager

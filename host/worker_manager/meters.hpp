@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "host/metrics/metrics.hpp"
+
 namespace muster::worker_manager {
 
 struct MeterDescription {
@@ -34,23 +36,15 @@ class Meters {
 
   std::int64_t counted(const std::string& provider_id, RegistrationOutcome outcome) const;
 
-  // In the text format of Prometheus.
-  std::string text() const;
+  void write(metrics::Page& page) const;
 
  private:
-  struct Histogram {
-    std::vector<std::int64_t> buckets;
-    std::int64_t count = 0;
-    double sum = 0;
-  };
   struct OfProvider {
     std::array<std::int64_t, registration_outcomes> outcomes{};
-    Histogram provision, startup;
+    metrics::Histogram provision, startup;
   };
 
-  static void observe(Histogram& histogram, double seconds);
-  static void write(std::string& text, const MeterDescription& meter, const std::string& provider,
-                    const Histogram& histogram);
+  static void observe(metrics::Histogram& histogram, double seconds);
 
   mutable std::mutex mutex_;
   std::map<std::string, OfProvider> providers_;

@@ -40,7 +40,7 @@ using Identify = std::function<Result<Identity>(const ProviderId&, const Identif
 struct Parts {
   fleet::Service* fleet = nullptr;  // none: nothing works, because of `problem`
   std::string problem = {};
-  store::Store* store = nullptr;
+  const store::Store* store = nullptr;
   const auth::Authority* authority = nullptr;
   http::WorkerThreads* workers = nullptr;  // for what waits for the store or for a provider
   std::shared_ptr<const Clock> clock;

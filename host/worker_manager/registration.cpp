@@ -214,10 +214,12 @@ class Registration : public std::enable_shared_from_this<Registration> {
     shared().meters.count(counted_provider(),
                           own ? RegistrationOutcome::refused : RegistrationOutcome::unavailable);
     call_->fail(failure);
-    // Its launch may have lost its answer: the fleet then asks the provider what there is.
+    // Its launch may have lost its answer: the fleet then asks the provider what there is. Nobody
+    // registers by this, for one that is known by now has to prove itself first.
     if (unknown_worker_)
       call_->parts().fleet->post([claim = claim_](Fleet& fleet, Now now) {
-        (void)fleet.register_worker(claim.name, claim.provider, {}, now);
+        if (!fleet.find_worker(claim.name))
+          (void)fleet.register_worker(claim.name, claim.provider, {}, now);
       });
   }
 

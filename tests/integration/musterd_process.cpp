@@ -88,7 +88,7 @@ Musterd::Musterd(const std::string& more_configuration, const Variables& variabl
 void Musterd::start() {
   process_ = std::make_unique<Process>(
       "musterd", std::vector<std::string>{"--config", configuration_file().string()}, variables_);
-  process_->wait_for("musterd serves http://");
+  process_->wait_for("musterd serves http");
 }
 
 void Musterd::kill() {

@@ -126,8 +126,23 @@ metricsNeedToken = true
 tls = { certificateFile = "/etc/passwd", keyFile = "/etc/../etc/group" }
 [auth]
 adminTokenFile = "token"
+trustedProxies = ["10.0.0.0/8", "::1"]
+lockout = { failures = 5, window = "2m", duration = "3m" }
 [auth.tokens.ci]
 sha256 = "00ff11111111111111111111111111111111111111111111111111111111111e"
+[auth.tokens.less]
+sha256 = "10ff11111111111111111111111111111111111111111111111111111111111e"
+scopes = ["muster:get"]
+expires = 2027-01-31T00:00:00Z
+[auth.clients."ci/deploy"]
+accessTokenFile = "deploy-token"
+scopes = ["worker-manager:*", "assume:team:x"]
+expires = "2027-01-31T00:00:00Z"
+disabled = true
+description = "deploys"
+replayProtection = true
+[auth.roles."team:*"]
+scopes = ["muster:get", "pool:<..>"]
 [providers.b]
 plugin = "provider/simulated"
 isolation = "process"
@@ -159,8 +174,19 @@ isolation = "in_process"
                           7,    8,  true, true,    TlsSettings{"/etc/passwd", "/etc/group"}};
   EXPECT_EQ(host.http, http);
   EXPECT_EQ(host.auth.admin_token_file, folder / "token");
-  EXPECT_EQ(to_hex(host.auth.tokens.at("ci")),
+  EXPECT_EQ(to_hex(host.auth.tokens.at("ci").digest),
             "00ff11111111111111111111111111111111111111111111111111111111111e");
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(host.auth.tokens.at("ci").scopes, Texts{"*"});
+  EXPECT_EQ(host.auth.tokens.at("less").scopes, Texts{"muster:get"});
+  const Time end = std::chrono::sys_days(std::chrono::January / 31 / 2027);
+  EXPECT_EQ(host.auth.tokens.at("less").expires, end);
+  const StaticClient deploy{
+      folder / "deploy-token", {"worker-manager:*", "assume:team:x"}, end, true, "deploys", true};
+  EXPECT_EQ(host.auth.clients.at("ci/deploy"), deploy);
+  EXPECT_EQ(host.auth.roles.at("team:*"), (Texts{"muster:get", "pool:<..>"}));
+  EXPECT_EQ(host.auth.trusted_proxies, (Texts{"10.0.0.0/8", "::1"}));
+  EXPECT_EQ(host.auth.lockout, (LockoutSettings{5, 2min, 3min}));
   ASSERT_EQ(host.providers.size(), 2u);
   EXPECT_EQ(host.providers[0].id, "a");
   EXPECT_EQ(host.providers[0].isolation, std::nullopt);
@@ -174,9 +200,9 @@ isolation = "in_process"
   EXPECT_EQ(json::write(b.config), R"({"nested":[1,2.5,true,{"a":"b"}],"region":"us"})");
   ASSERT_EQ(host.strategies.size(), 1u);
   EXPECT_EQ(host.strategies[0].isolation, Isolation::in_process);
-  EXPECT_EQ(host.place_of("/providers/b/config/region"), (folder / "m.toml").string() + ":38:10");
+  EXPECT_EQ(host.place_of("/providers/b/config/region"), (folder / "m.toml").string() + ":53:10");
   EXPECT_EQ(host.place_of("/providers/b/config/unknown/deep"),
-            (folder / "m.toml").string() + ":37:1");
+            (folder / "m.toml").string() + ":52:1");
 }
 
 TEST(ReadConfiguration,

@@ -239,6 +239,7 @@ class AmqpMishapsTest : public AmqpPublisherTest, public ::testing::WithParamInt
 
 TEST_P(AmqpMishapsTest, lose_nothing_and_reorder_nothing) {
   constexpr std::int64_t last = 300;
+  const bool host_dies = GetParam() % 2 == 0;
   broker.refuses = [&](const auto&) { return one_in(30); };
   broker.breaks = [&] { return one_in(60); };
   settings.window = 1 + random() % 40;
@@ -257,14 +258,17 @@ TEST_P(AmqpMishapsTest, lose_nothing_and_reorder_nothing) {
     publisher->step();
     if (one_in(2))
       for (const auto& tell : std::exchange(waiting, {})) tell();
-    if (one_in(200)) start();  // a crash
+    if (host_dies && one_in(200)) start();
     clock.advance(std::chrono::milliseconds(random() % 700));
   }
   ASSERT_EQ(saved(), last);
   for (const char* pool : {"p/a", "p/b", "p/c", "p/d"}) {
-    const auto numbers = broker.numbers(pool);
+    // What comes twice comes directly behind itself. A host that dies repeats what it does not
+    // remember, but that in its order, too.
+    std::vector<std::int64_t> numbers;
+    for (const std::int64_t number : broker.numbers(pool))
+      if (told.insert(number).second || !host_dies) numbers.push_back(number);
     EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
-    told.insert(numbers.begin(), numbers.end());
   }
   EXPECT_EQ(told, expected);
 }

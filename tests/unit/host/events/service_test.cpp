@@ -107,7 +107,9 @@ class EventServiceTest : public ::testing::Test {
             return !std::exchange(asked, true);
           },
           [&](std::size_t, const Fetched& fetched) {
-            for (const json::value& one : json::parse(fetched.body)->as_array())
+            const auto document = json::parse(fetched.body);
+            ASSERT_TRUE(document);
+            for (const json::value& one : document->as_array())
               if (one.at("path").as_string() == path) all.push_back(one);
           },
           plugin_loader::DeadlineContext(10s));

@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-const std::string get_hello = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n";
+const std::string hello_please = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n";
 
 // Large pieces, one after the other.
 class Counting final : public Stream {
@@ -95,11 +95,11 @@ TEST_F(TlsTest, serves_requests_one_after_the_other_and_pipelined) {
   auto client = connect();
   for (int i = 0; i < 3; ++i) {
     client.forget();
-    client.send(get_hello);
+    client.send(hello_please);
     EXPECT_TRUE(client.read_until("\r\n\r\nhello").ends_with("hello"));
   }
   client.forget();
-  client.send(get_hello + get_hello +
+  client.send(hello_please + hello_please +
               "GET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
   const std::string answers = client.read_all();
   EXPECT_EQ(answers.find("Connection: close"), answers.rfind("Connection: close"));
@@ -140,7 +140,7 @@ TEST_F(TlsTest, old_versions_are_refused_and_counted) {
 TEST_F(TlsTest, plain_http_is_answered_in_words) {
   start();
   auto client = test->connect();
-  client.send(get_hello);
+  client.send(hello_please);
   const std::string answer = client.read_all();
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 400 Bad Request\r\n")) << answer;
   EXPECT_NE(answer.find("this port speaks HTTPS"), std::string::npos) << answer;
@@ -170,7 +170,7 @@ TEST_F(TlsTest, garbage_truncation_and_silence_disturb_nobody) {
 TEST_F(TlsTest, a_new_certificate_is_shown_to_new_connections_and_a_broken_one_to_none) {
   start();
   auto old = connect();
-  old.send(get_hello);
+  old.send(hello_please);
   old.read_until("hello");
   const std::string first = old.certificate();
   std::ofstream(files.certificate) << "nonsense";
@@ -182,7 +182,7 @@ TEST_F(TlsTest, a_new_certificate_is_shown_to_new_connections_and_a_broken_one_t
   ASSERT_TRUE(test->server->replace_certificate(files));
   EXPECT_NE(connect().certificate(), first);
   old.forget();
-  old.send(get_hello);  // the one that was open lives on
+  old.send(hello_please);  // the one that was open lives on
   EXPECT_TRUE(old.read_until("hello").ends_with("hello"));
   EXPECT_GT(test->server->certificate_expires()->time_since_epoch(), 0s);
 }
@@ -212,7 +212,7 @@ TEST_F(TlsTest, many_clients_at_once_are_served_and_drained) {
     });
   for (std::thread& thread : threads) thread.join();
   auto idle = connect();
-  idle.send(get_hello);
+  idle.send(hello_please);
   idle.read_until("hello");
   std::promise<void> drained;
   test->server->drain([&] { drained.set_value(); });

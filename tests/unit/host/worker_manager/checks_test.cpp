@@ -91,13 +91,14 @@ TEST(Checks, query_keys_are_known_single_and_of_the_right_form) {
               StartsWith("Query-string parameter: limit must be a string!"));
   EXPECT_THAT(mistake("state=asleep"), HasSubstr("state=\"asleep\""));
   EXPECT_THAT(mistake("continuationToken="), HasSubstr("continuationToken=\"\""));
-  EXPECT_EQ(scene.call("listWorkersForWorkerPool", {"p/w"}, {.query = "bewit=abc"}).status, 404);
+  const Reply bewit = scene.call("listWorkersForWorkerPool", {"p/w"}, {.query = "bewit=abc"});
+  EXPECT_EQ(bewit.code(), "AuthenticationFailed");  // known, but not beside other credentials
 }
 
 TEST(Checks, a_token_that_we_never_gave_is_refused) {
   Scene scene;
   for (const char* token :
-       {"x", "m1", "m177", "m1zz", "m1773030303030303030303030303030303030303030", "m170312f77",
+       {"x", "m1", "m177", "m1zz", "m177393939393939393939393939393939393939393939", "m170312f77",
         "m1772d31"}) {
     const Reply reply = scene.call("listWorkersForWorkerPool", {"p/w"},
                                    {.query = std::string("continuationToken=") + token});
@@ -172,6 +173,14 @@ TEST(Checks, secrets_of_a_request_are_not_repeated) {
   const Reply broken = scene.send("PUT", std::string(base_path) + "/workers/p%2Fw/g/m", {},
                                   "{\"staticSecret\": \"abc");
   EXPECT_EQ(broken.at("requestInfo").at("payload"), json::value("(OMITTED)"));
+}
+
+TEST(Checks, a_large_body_is_not_sent_back) {
+  Scene scene;
+  const json::object body{{"description", std::string(100'000, 'x')}};
+  const Reply reply = scene.call("createWorkerPool", {"p/w"}, {.body = body});
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_EQ(reply.at("requestInfo").at("payload"), json::value("(OMITTED)"));
 }
 
 TEST(Checks, a_pool_may_be_named_with_its_slash_as_it_is) {

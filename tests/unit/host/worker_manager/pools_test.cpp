@@ -187,6 +187,7 @@ TEST(Pools, a_pool_of_a_file_is_shown_and_refuses_changes_with_the_files_name) {
   Scene scene;
   scene.fleet->post(
       [](fleet::Fleet& fleet, fleet::Now now) { fleet.configure(configuration_of_files(), now); });
+  scene.let_run();
   const Reply shown = scene.call("workerPool", {"worker-manager/build"});
   ASSERT_EQ(shown.status, 200) << shown.text;
   EXPECT_EQ(shown.at("providerId"), json::value("cloud"));

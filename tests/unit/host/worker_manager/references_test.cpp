@@ -1,6 +1,8 @@
 // What describes the API to programs.
 #include "host/worker_manager/references.hpp"
 
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -62,7 +64,7 @@ TEST(References, only_five_endpoints_authorize_by_what_is_in_the_request) {
 TEST(References, every_document_is_served_and_has_the_form_that_it_names) {
   Scene scene;
   json::SchemaRegistry registry;
-  for (const auto& [path, document] : scene.schemas.documents())
+  for (const auto& [path, document] : scene.schemas().documents())
     registry[root_url + path] = document;
   const Reply manifest = scene.send("GET", "/references/manifest.json", {.token = ""});
   ASSERT_EQ(manifest.status, 200);
@@ -84,7 +86,7 @@ TEST(References, every_document_is_served_and_has_the_form_that_it_names) {
 
 TEST(References, every_schema_is_served_under_its_id) {
   Scene scene;
-  for (const auto& [path, document] : scene.schemas.documents()) {
+  for (const auto& [path, document] : scene.schemas().documents()) {
     const Reply reply = scene.send("GET", path, {.token = ""});
     EXPECT_EQ(reply.status, 200) << path;
     EXPECT_EQ(reply.at("$id"), json::value(root_url + path + "#"));
@@ -96,15 +98,16 @@ TEST(References, the_table_names_schemas_that_are_there) {
   const Schemas schemas(root_url);
   for (const Endpoint& endpoint : endpoints())
     for (const std::string_view name : {endpoint.input, endpoint.output})
-      if (!name.empty())
+      if (!name.empty()) {
         EXPECT_TRUE(schemas.documents().contains("/schemas/worker-manager/v1/" + std::string(name) +
                                                  ".json"))
             << name;
+      }
 }
 
 TEST(References, the_reference_says_what_the_routes_are) {
   Scene scene;
-  const json::object reference = api_reference(scene.schemas);
+  const json::object reference = api_reference(scene.schemas());
   for (const json::value& entry : reference.at("entries").as_array()) {
     const Endpoint& known = endpoint(std::string(entry.at("name").as_string()));
     EXPECT_EQ(std::string(entry.at("route").as_string()), public_route(known));
@@ -116,8 +119,18 @@ TEST(References, the_reference_says_what_the_routes_are) {
     const Reply reply = scene.send(std::string(known.method), path + route, {.token = ""}, "", "");
     EXPECT_NE(reply.status, 404) << route;
     EXPECT_NE(reply.status, 405) << route;
-    if (reply.status != 200) EXPECT_EQ(reply.at("requestInfo").at("method"), entry.at("name"));
+    if (reply.status != 200) {
+      EXPECT_EQ(reply.at("requestInfo").at("method"), entry.at("name"));
+    }
   }
+}
+
+TEST(References, the_page_about_compatibility_names_every_endpoint) {
+  std::ifstream in(MUSTER_SOURCE "/docs/taskcluster-compatibility.md");
+  const std::string page{std::istreambuf_iterator<char>(in), {}};
+  for (const Endpoint& endpoint : endpoints())
+    EXPECT_NE(page.find("`" + std::string(endpoint.name) + "`"), std::string::npos)
+        << endpoint.name;
 }
 
 }  // namespace

@@ -114,8 +114,11 @@ TEST_F(Registering, what_newer_workers_say_besides_is_ignored) {
   newer["colour"] = "red";
   newer["systemBootTime"] = scene.later(-30s);
   EXPECT_EQ(enter(newer).status, 200);
-  EXPECT_THAT(metrics_text(*scene.api),
+  metrics::Page page;
+  write_metrics(*scene.api, page);
+  EXPECT_THAT(page.text(),
               HasSubstr("muster_worker_manager_startup_seconds_sum{providerId=\"rack\"} 30"));
+  EXPECT_THAT(page.text(), HasSubstr("outcome=\"registered\""));
   newer["systemBootTime"] = "yesterday";
   EXPECT_EQ(enter(newer).status, 400);
 }

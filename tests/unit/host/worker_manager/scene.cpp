@@ -78,7 +78,7 @@ std::string Reply::field(std::string_view name) const {
   return found && found->is_string() ? std::string(found->get_string()) : "";
 }
 
-Scene::Scene(std::vector<store::Batch> before, FailureLimits limits) : schemas(root_url) {
+Scene::Scene(std::vector<store::Batch> before, FailureLimits limits) {
   for (const store::Batch& batch : before) EXPECT_TRUE(store.commit(batch));
   const fleet::Now now{clock->now(), 1h};
   auto loaded = fleet::Fleet::load(store, {}, "host-1", now);
@@ -108,6 +108,7 @@ Scene::Scene(std::vector<store::Batch> before, FailureLimits limits) : schemas(r
 
 Scene::~Scene() {
   store.broken = false;
+  clock->advance(1h);  // a committer that waits to try again does so
   fleet->stop(1s);
   router.reset();
   api.reset();
@@ -159,7 +160,7 @@ Reply Scene::call(std::string_view name, const std::vector<std::string>& paramet
                            options.body.is_null() ? "" : json::write(options.body),
                            options.body.is_null() ? "" : "application/json");
   if (reply.status == 200 && !called.output.empty()) {
-    const auto mistakes = schemas.refuse(called.output, reply.body);
+    const auto mistakes = schemas().refuse(called.output, reply.body);
     EXPECT_FALSE(mistakes) << name << *mistakes << "\n" << reply.text;
   }
   return reply;
@@ -175,6 +176,8 @@ Reply Scene::send(const std::string& method, const std::string& path, const Opti
   request.body = body;
   request.peer = options.peer;
   request.id = "request-1";
+  request.host_header = "muster.example.com";
+  request.headers.push_back({"Host", request.host_header});
   if (!type.empty()) request.headers.push_back({"Content-Type", type});
   if (!options.token.empty())
     request.headers.push_back({"Authorization", "Bearer " + options.token});

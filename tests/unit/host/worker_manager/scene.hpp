@@ -69,6 +69,8 @@ class Scene {
   // A client with these scopes, for Options::token.
   std::string client(const std::vector<std::string>& scopes);
 
+  const Schemas& schemas() const { return api->schemas; }
+
   // Does what a provider's threads and the fleet's own would have done by now.
   void let_run();
 
@@ -84,7 +86,6 @@ class Scene {
   std::unique_ptr<fleet::Service> fleet;
   std::unique_ptr<http::Router> router;
   std::shared_ptr<const Api> api;
-  Schemas schemas;
   std::atomic<int> identified = 0;
   std::atomic<bool> cloud_runs = true;
   std::function<Result<Identity>(const IdentifyRequest&)> identify_cloud;

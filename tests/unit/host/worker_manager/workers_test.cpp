@@ -88,8 +88,9 @@ TEST_F(Workers, a_secret_is_nowhere_to_be_read) {
   for (const auto& [table, rows] : scene.store.inner.contents())
     for (const auto& [key, row] : rows)
       for (const store::Value& value : *row)
-        if (const auto* text = std::get_if<std::string>(&value))
+        if (const auto* text = std::get_if<std::string>(&value)) {
           EXPECT_EQ(text->find(std::string(44, 's')), std::string::npos) << table;
+        }
 }
 
 TEST_F(Workers, an_announced_worker_is_changed) {
