@@ -22,7 +22,9 @@ describe('messages', () => {
     });
     all = await host.client('test/all');
     published = await host.published();
-    await until('the host has connected', async () => (await (await host.own('amqp')).json()).connected);
+    let said;
+    const connected = async () => (said = await (await host.own('amqp')).json()).amqp?.connected;
+    await until(() => `the host has connected, but: ${JSON.stringify(said)}`, connected);
     messages = new Arrivals();
     await listen();
   });

@@ -43,9 +43,9 @@ scopes = ["worker-manager:list-providers"]
   it('refuses_temporary_credentials_before_and_after_their_time', async () => {
     const ago = text => taskcluster.fromNow(text);
     const late = await host.client(temporary('test/lists', { start: ago('-2 hours'), expiry: ago('-1 hours') }));
-    await refused(late.listWorkerPools(), 401, 'AuthenticationFailed', /expire/i);
+    await refused(late.listWorkerPools(), 401, 'AuthenticationFailed', /certificate\.expiry/);
     const early = await host.client(temporary('test/lists', { start: ago('1 hour'), expiry: ago('2 hours') }));
-    await refused(early.listWorkerPools(), 401, 'AuthenticationFailed', /start/i);
+    await refused(early.listWorkerPools(), 401, 'AuthenticationFailed', /certificate\.start/);
   });
 
   it('refuses_a_certificate_that_somebody_changed', async () => {
@@ -100,7 +100,7 @@ scopes = ["worker-manager:list-providers"]
     const withQuery = client.buildSignedUrl(client.listWorkerPools, { limit: 1 });
     assert.equal((await (await fetch(withQuery)).json()).workerPools.length, 1);
     assert.equal((await fetch(signed.replace('test%2Fone', 'test%2Ftwo'))).status, 401);
-    assert.equal((await fetch(signed, { method: 'DELETE' })).status, 403);
+    assert.equal((await fetch(signed, { method: 'DELETE' })).status, 401, 'only for reading');
     const worker = temporary('test/lists');
     const { unchecked: limited } = await host.client(worker);
     assert.equal((await fetch(limited.buildSignedUrl(limited.listWorkerPools))).status, 200);

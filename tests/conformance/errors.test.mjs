@@ -35,9 +35,10 @@ describe('errors of pools', () => {
     await refused(nothing.listWorkerPoolErrors(pool), 403, 'InsufficientScopes', new RegExp(`list-worker-pool-errors:${pool}`));
     await refused(nothing.workerPoolErrorStats(), 403, 'InsufficientScopes', /list-worker-pool-errors:\*/);
     await refused(nothing.workerPoolErrorStats({ workerPoolId: pool }), 403, 'InsufficientScopes', new RegExp(`list-worker-pool-errors:${pool}`));
-    await refused(all.listWorkerPoolErrors(pool, { errorId: 'x' }), 400, 'InvalidRequestArguments', /errorId/);
+    await refused(all.listWorkerPoolErrors(pool, { limit: 'x' }), 400, 'InvalidRequestArguments', /limit/);
     await refused(all.listWorkerPoolErrors(pool, { continuationToken: 'x' }), 400, 'InputError', 'Invalid continuation token');
     await refused(all.workerPoolErrorStats({ workerPoolId: 'x' }), 400, 'InvalidRequestArguments', /workerPoolId/);
+    assert.deepEqual((await all.listWorkerPoolErrors(pool, { errorId: 'AAAAAAAAQACAAAAAAAAAAA' })).workerPoolErrors, []);
     assert.deepEqual((await all.listWorkerPoolErrors('test/missing')).workerPoolErrors, []);
   });
 

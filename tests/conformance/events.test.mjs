@@ -115,6 +115,8 @@ kinds = ["worker-pool-*", "launch-configuration-*"]
     const kinds = (await narrow.arrivals.list('pool events', 2, () => true)).map(item => item.kind);
     assert.deepEqual(kinds, ['worker-pool-created', 'worker-pool-updated']);
     await narrow.close();
+    const pages = await (await host.own(`events${filter}&kind=worker-pool-created&after=0&limit=1000`)).json();
+    assert.equal(pages.events.length, 1, 'a restart makes nothing new');
   });
 
   it('are_told_to_webhooks_signed_and_in_order', async () => {

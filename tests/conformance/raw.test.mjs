@@ -76,7 +76,7 @@ describe('raw requests', () => {
     const good = JSON.stringify(poolOf('rack'));
     await failure(put('/worker-pool/test%2Ftwo', good, 'text/plain'), 400, 'MalformedPayload', /content-type/);
     for (const bad of ['{', '{"a":1}x', '"text"', '7', 'null', '[1,]', '{"a":1,}', '\u0000', '{"a":\u0001}'])
-      await failure(put('/worker-pool/test%2Ftwo', bad), 400, 'MalformedPayload');
+      await failure(put('/worker-pool/test%2Ftwo', `@${host.file('bad.json', bad)}`), 400, 'MalformedPayload');
     await failure(put('/worker-pool/test%2Ftwo', '[]'), 400, 'InputValidationError', /must be object/);
     await failure(put('/worker-pool/test%2Ftwo', `${'['.repeat(50_000)}${']'.repeat(50_000)}`), 400, 'MalformedPayload');
     await failure(curl(`${api}/worker-pool/test%2Ftwo`, ...token, '-X', 'PUT'), 400, 'MalformedPayload');
@@ -173,8 +173,18 @@ describe('raw requests', () => {
   });
 
   it('that_are_garbage_harm_nobody', async () => {
-    for (const bytes of ['\r\n\r\n', 'GET\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n', `GET /${'x'.repeat(100_000)} HTTP/1.1\r\n\r\n`, '\x16\x03\x01\x02\x00\x01\x00\x01', 'PUT /api/worker-manager/v1/worker-pool/a%2Fb HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef'])
-      for (const answer of await send(host.rootUrl, `${bytes}\r\n\r\n`)) assert.ok(answer.status >= 400 && answer.status < 500, `${bytes}: ${answer.status}`);
+    for (const [bytes, ...statuses] of [
+      ['\r\n\r\n'],
+      ['GET\r\n\r\n', 400],
+      ['GET / HTTP/9.9\r\n\r\n', 505],
+      [`GET /${'x'.repeat(100_000)} HTTP/1.1\r\n\r\n`, 414, 431],
+      ['\x16\x03\x01\x02\x00\x01\x00\x01', 400],
+      ['GET /api/worker-manager/v1/ping HTTP/1.1\r\nHost: x\r\n'],
+      ['PUT /api/worker-manager/v1/worker-pool/a%2Fb HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef', 400],
+      ['PUT /api/worker-manager/v1/worker-pool/a%2Fb HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{'],
+    ])
+      for (const answer of await send(host.rootUrl, bytes, { andNoMore: true }))
+        assert.ok(statuses.length === 0 ? answer.status >= 400 : statuses.includes(answer.status), `${bytes.slice(0, 99)}: ${answer.status}`);
     assert.equal((await get('/ping')).status, 200);
   });
 });

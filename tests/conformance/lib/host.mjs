@@ -144,15 +144,16 @@ export class Host {
   // A pool of nobody is refused as long as its provider is not there.
   async #providersRun() {
     const client = await this.client('test/all');
-    for (const providerId of ['sim', 'rack'])
-      await until(`provider ${providerId} runs`, async () => {
+    for (const providerId of ['sim', 'rack']) {
+      let answer;
+      const question = { ...poolOf(providerId), config: { launchConfigs: 7 } };
+      const runs = async () => {
         this.#mustLive();
-        try {
-          await client.createWorkerPool('is-it-there/x', { ...poolOf(providerId), config: { launchConfigs: 7 } });
-        } catch (error) {
-          return error.statusCode === 400;
-        }
-      });
+        answer = await client.createWorkerPool('is-it-there/x', question).catch(error => error);
+        return answer.statusCode === 400;
+      };
+      await until(() => `provider ${providerId} runs, but ${answer?.message}\n${this.#output.slice(-4000)}`, runs);
+    }
   }
 
   // The published documents; read once for each start.

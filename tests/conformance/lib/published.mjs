@@ -63,7 +63,7 @@ function* namedIn(document, base) {
 
 export class Published {
   documents = new Map(); // by address
-  #ajv = addFormats(new Ajv({ strict: false, allErrors: true }));
+  #ajv = addFormats(new Ajv({ strict: false, allErrors: true })).addMetaSchema(draft6);
   #failure = this.#ajv.compile(failureSchema);
 
   static async read(rootUrl) {
@@ -80,9 +80,10 @@ export class Published {
           if (file) await published.#follow(published.#schemaUrl(file));
     }
     await published.#follow(published.manifest.$schema.split('#')[0]);
-    published.#ajv.addMetaSchema(draft6);
-    for (const [url, schema] of published.documents)
-      if (!published.#ajv.getSchema(url)) published.#ajv.addSchema(schema);
+    // What a schema is must be known before the schema.
+    const metaschemas = ['metaschema', 'metadata-metaschema'].map(name => `${rootUrl}/schemas/common/${name}.json`);
+    for (const url of metaschemas) published.#ajv.addMetaSchema(published.documents.get(url));
+    for (const [url, schema] of published.documents) if (!metaschemas.includes(url)) published.#ajv.addSchema(schema);
     return published;
   }
 
@@ -90,11 +91,7 @@ export class Published {
     if (this.documents.has(url) || url.startsWith('http://json-schema.org/')) return;
     const document = await readDocument(url);
     this.documents.set(url, document);
-    // What a document is needs to be known before the document.
-    const others = [...namedIn(document, url)];
-    for (const other of others) await this.#follow(other);
-    if (document.$schema && !this.#ajv.getSchema(draft6.$id)) this.#ajv.addMetaSchema(draft6);
-    if (/metaschema\.json$/.test(url)) this.#ajv.addMetaSchema(document);
+    for (const other of namedIn(document, url)) await this.#follow(other);
   }
 
   #schemaUrl(file) {

@@ -34,14 +34,15 @@ export function parseAnswers(text) {
   return answers;
 }
 
-// Sends the bytes at once and reads until the host closes the connection.
-export async function send(rootUrl, bytes) {
+// Sends the bytes at once, closes our side if there is no more, and reads until the host closes the connection.
+export async function send(rootUrl, bytes, { andNoMore = false } = {}) {
   const { hostname, port } = new URL(rootUrl);
   const socket = net.connect({ host: hostname, port: Number(port) });
   const chunks = [];
   socket.on('data', chunk => chunks.push(chunk));
   socket.on('error', () => {}); // closing while we still write is an answer, too
-  socket.write(bytes);
+  socket.write(bytes, 'latin1');
+  if (andNoMore) socket.end();
   await inTime('the host closes the connection', once(socket, 'close'));
   return parseAnswers(Buffer.concat(chunks).toString('latin1'));
 }

@@ -4,13 +4,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const usualPatience = 30_000;
 
-// Asks again and again until the answer is true, and returns it.
+// Asks again and again until the answer is true, and returns it. `what`: in words, or who says it at the end.
 export async function until(what, ask, patience = usualPatience) {
   const end = Date.now() + patience;
   for (;;) {
     const answer = await ask();
     if (answer) return answer;
-    if (Date.now() > end) assert.fail(`this never came true: ${what}`);
+    if (Date.now() > end) assert.fail(`this never came true: ${typeof what === 'function' ? what() : what}`);
     await pause(10);
   }
 }
