@@ -7,6 +7,7 @@
 #include "host/base/atomic_file.hpp"
 #include "host/client_routes.hpp"
 #include "host/config/changes.hpp"
+#include "host/fleet_metrics.hpp"
 #include "host/plugins_of_host.hpp"
 #include "host/routes.hpp"
 #include "host/worker_manager/api.hpp"
@@ -137,31 +138,14 @@ std::optional<ExitCode> Daemon::listen() {
   server_ = std::move(*server);
   const std::string url =
       url_of(configuration_->listen, server_->port(), configuration_->http.tls.has_value());
-  start_fleet(url);
-  metrics_.add_source([this](metrics::Page& page) {
-    page.gauge("muster_build_info", "1; the label says which version runs", 1,
-               {{"version", MUSTER_VERSION}});
-    metrics::write_process_metrics(page);
-    server_->write_metrics(page);
-  });
-  add_metrics_route(*router_, metrics_, configuration_->http.metrics_need_token);
-  add_routes(*router_, {status_, clock_, *plugins_, *workers_, {fleet_.get(), no_fleet_}});
-  add_client_routes(*router_, *workers_, auth_);
-  const auto api =
-      worker_manager::add_routes(*router_, worker_manager_parts({status_,
-                                                                 *plugins_,
-                                                                 auth_.authority(),
-                                                                 *workers_,
-                                                                 {fleet_.get(), no_fleet_},
-                                                                 url,
-                                                                 log_}));
-  metrics_.add_source([api](metrics::Page& page) { worker_manager::write_metrics(*api, page); });
-  if (fleet_) fleet_->events().add_routes(*router_);
+  const std::string& elsewhere = configuration_->public_url;
+  start_fleet(elsewhere.empty() ? url : elsewhere);
+  add_all_routes(elsewhere.empty() ? url : elsewhere);
   const fs::path address_file = data_directory_->path() / "address";
-  auto written = write_file_atomically(address_file, url + "\n");
-  if (written) written = auth_.write_admin_file(data_directory_->path(), url);
-  if (!written) {
-    log_.error(written.error().message);
+  auto noted = write_file_atomically(address_file, url + "\n");
+  if (noted) noted = auth_.write_admin_file(data_directory_->path(), url);
+  if (!noted) {
+    log_.error(noted.error().message);
     return ExitCode::failed;
   }
   status_.change([&](HostStatus& status) {
@@ -180,6 +164,25 @@ std::optional<ExitCode> Daemon::listen() {
              {"adminClientFile", (data_directory_->path() / "admin.env").string()}});
   notifier_.ready("serves " + url);
   return std::nullopt;
+}
+
+void Daemon::add_all_routes(const std::string& public_url) {
+  const FleetAccess fleet{fleet_.get(), no_fleet_};
+  add_metrics_route(*router_, *workers_, metrics_, configuration_->http.metrics_need_token);
+  add_routes(*router_, {status_, clock_, *plugins_, *workers_, fleet});
+  add_client_routes(*router_, *workers_, auth_);
+  const auto api = worker_manager::add_routes(
+      *router_, worker_manager_parts(
+                    {status_, *plugins_, auth_.authority(), *workers_, fleet, public_url, log_}));
+  if (fleet_) fleet_->events().add_routes(*router_);
+  metrics_.add_source([this, api](metrics::Page& page) {
+    page.gauge("muster_build_info", "1; the label says which version runs", 1,
+               {{"version", MUSTER_VERSION}});
+    metrics::write_process_metrics(page);
+    server_->write_metrics(page);
+    worker_manager::write_metrics(*api, page);
+    if (fleet_) write_fleet_metrics(*fleet_, page);
+  });
 }
 
 // A store that cannot be used is no reason to be silent: the host serves, decides nothing, and says

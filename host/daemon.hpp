@@ -41,6 +41,7 @@ class Daemon {
   std::optional<ExitCode> load_plugins();
   std::optional<ExitCode> listen();
   void start_fleet(const std::string& url);
+  void add_all_routes(const std::string& public_url);
   void serve();
   void reload();
   void log_mistakes(const config::Report& report) const;

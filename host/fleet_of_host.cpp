@@ -23,8 +23,10 @@ void set(Into& into, const std::optional<From>& from) {
   if (from) into = *from;
 }
 
-fleet::Settings fleet_settings(const config::FleetSettings& from, const std::string& url) {
+fleet::Settings fleet_settings(const config::HostConfiguration& host, const std::string& url) {
+  const config::FleetSettings& from = host.fleet;
   fleet::Settings settings;
+  settings.events_kept = host.events.kept;
   set(settings.default_strategy, from.default_strategy);
   set(settings.poll, from.poll);
   set(settings.list_every, from.list_every);
@@ -93,7 +95,7 @@ Result<void> FleetOfHost::open() {
   store_ = std::move(*store);
   const fleet::Now now{parts_.clock->now(), std::chrono::duration_cast<std::chrono::milliseconds>(
                                                 parts_.clock->steady().time_since_epoch())};
-  auto loaded = fleet::Fleet::load(*store_, fleet_settings(parts_.configuration->fleet, parts_.url),
+  auto loaded = fleet::Fleet::load(*store_, fleet_settings(*parts_.configuration, parts_.url),
                                    random_token().reveal().substr(0, 12), now);
   if (!loaded) return loaded.error();
   parts_.log.info("the fleet goes on", {{"workers", (*loaded)->workers().size()},

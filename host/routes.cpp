@@ -53,12 +53,16 @@ Response roll_back(const Request& request, const Asked& asked) {
 
 }  // namespace
 
-void add_metrics_route(http::Router& router, const metrics::Metrics& metrics, bool guarded) {
-  router.add("GET", "/metrics", now([&metrics](const Request&) {
-               return Response{200,
-                               {{"Content-Type", std::string(metrics::Metrics::content_type)}},
-                               metrics.text()};
-             }),
+void add_metrics_route(http::Router& router, http::WorkerThreads& workers,
+                       const metrics::Metrics& metrics, bool guarded) {
+  router.add("GET", "/metrics",
+             later(workers,
+                   [&metrics](const Request&) {
+                     return Response{
+                         200,
+                         {{"Content-Type", std::string(metrics::Metrics::content_type)}},
+                         metrics.text()};
+                   }),
              guarded ? Access::guarded : Access::open);
 }
 

@@ -21,7 +21,8 @@ struct Asked {
 };
 
 // GET /metrics, for everybody or for those with a token.
-void add_metrics_route(http::Router& router, const metrics::Metrics& metrics, bool guarded);
+void add_metrics_route(http::Router& router, http::WorkerThreads& workers,
+                       const metrics::Metrics& metrics, bool guarded);
 
 void add_routes(http::Router& router, const Asked& asked);
 

@@ -30,6 +30,7 @@ std::vector<Change> changes_between(const HostConfiguration& before,
     if (!(was == is)) changes.push_back({key, needs_restart});
   };
   compare(before.listen, after.listen, "listen", true);
+  compare(before.public_url, after.public_url, "publicUrl", true);
   compare(before.data_directory, after.data_directory, "dataDirectory", true);
   const auto without_tls = [](HttpSettings http) {
     http.tls.reset();

@@ -169,6 +169,7 @@ struct FleetSettings {
 struct HostConfiguration {
   std::filesystem::path file;  // empty: the built-in configuration
   ListenAddress listen;
+  std::string public_url;  // empty: that of `listen`
   std::filesystem::path data_directory;
   bool data_directory_is_default = false;  // nobody typed it: it is made with its parents
   std::vector<std::filesystem::path> plugin_folders;

@@ -25,6 +25,7 @@ class Reader {
     HostConfiguration host;
     const auto listen = parse_listen_address(text(root, "listen").value_or("127.0.0.1:8600"));
     if (listen) host.listen = *listen;  // if not, the cross check says so
+    host.public_url = text(root, "publicUrl").value_or("");
     const auto folder = text(root, "dataDirectory");
     host.data_directory = folder ? absolute(*folder) : absolute(defaults_.data_directory);
     if (const auto* folders = root.if_contains("pluginFolders"))

@@ -58,6 +58,7 @@ SteadyTime AmqpPublisher::connect(SteadyTime) {
   sent_ = 0;
   under_way_.clear();
   for (Pending& pending : pending_) {
+    if (pending.unconfirmed == 0) continue;  // told; only something before it is not
     pending.under_way = pending.refused = false;
     pending.not_before = {};
     pending.unconfirmed = pending.messages.size();

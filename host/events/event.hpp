@@ -48,7 +48,7 @@ struct Event {
   }
 };
 
-// How far one consumer has come: "amqp", or the name of a webhook.
+// How far one consumer has come: "amqp", or "webhook/<name>".
 struct DeliveryRow {
   static constexpr std::string_view table = "event_deliveries";
   static constexpr std::size_t key_columns = 1;

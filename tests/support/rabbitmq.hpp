@@ -34,8 +34,7 @@ class RabbitMq {
   }
   ~RabbitMq() {
     kill();
-    // The port mapper that Erlang starts belongs to this test, too.
-    run({"/usr/bin/epmd", "-kill"});
+    end(names_);
   }
   RabbitMq(const RabbitMq&) = delete;
   RabbitMq& operator=(const RabbitMq&) = delete;
@@ -45,6 +44,8 @@ class RabbitMq {
 
   // Returns when it takes connections; throws with its log if it does not.
   void start() {
+    // Erlang's port mapper would otherwise be started as a daemon, and stay.
+    if (names_ <= 0) names_ = spawn({"/usr/bin/epmd"});
     pid_ = spawn({program});
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!answers()) {
@@ -55,12 +56,7 @@ class RabbitMq {
   }
 
   // As a power cut does it: the whole group of processes, at once.
-  void kill() {
-    if (pid_ <= 0) return;
-    ::kill(-pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-    pid_ = -1;
-  }
+  void kill() { end(pid_); }
 
  private:
   static int free_port() {
@@ -124,7 +120,10 @@ class RabbitMq {
     envp.push_back(nullptr);
     const std::string log = (folder_ / "output").string();
     const pid_t pid = ::fork();
-    if (pid != 0) return pid;
+    if (pid != 0) {
+      ::setpgid(pid, pid);  // both sides do, so that it is done before either goes on
+      return pid;
+    }
     ::setpgid(0, 0);
     ::close(STDIN_FILENO);
     ::open("/dev/null", O_RDONLY);
@@ -134,7 +133,12 @@ class RabbitMq {
     if (::chdir(folder_.c_str()) == 0) ::execve(argv[0], argv.data(), envp.data());
     ::_exit(127);
   }
-  void run(const std::vector<std::string>& words) const { ::waitpid(spawn(words), nullptr, 0); }
+  static void end(pid_t& group) {
+    if (group <= 0) return;
+    ::kill(-group, SIGKILL);
+    ::waitpid(group, nullptr, 0);
+    group = -1;
+  }
   std::string output() const {
     std::ifstream in(folder_ / "output");
     return {std::istreambuf_iterator<char>(in), {}};
@@ -142,7 +146,7 @@ class RabbitMq {
 
   const std::filesystem::path folder_;
   const int port_, names_port_;
-  pid_t pid_ = -1;
+  pid_t pid_ = -1, names_ = -1;
 };
 
 }  // namespace muster::testing

@@ -1,0 +1,79 @@
+#include "host/fleet_metrics.hpp"
+
+#include <muster/codec.hpp>
+
+namespace muster {
+namespace {
+
+using metrics::Page;
+
+double number(std::int64_t value) {
+  return static_cast<double>(value);
+}
+
+void write_pool(const fleet::Pool& pool, Page& page) {
+  const std::string& id = pool.id.str();
+  const auto capacity = [&](const char* state, std::int64_t value) {
+    page.gauge("muster_fleet_capacity", "Capacity of a pool's workers, by what they do",
+               number(value), {{"pool", id}, {"state", state}});
+  };
+  capacity("requested", pool.totals.requested);
+  capacity("lost", pool.totals.lost);
+  capacity("running", pool.totals.running);
+  capacity("draining", pool.totals.draining);
+  capacity("stopping", pool.totals.stopping);
+  page.gauge("muster_fleet_busy_capacity", "Capacity that works, as far as workers say",
+             number(pool.totals.busy), {{"pool", id}});
+  page.gauge("muster_fleet_pending_capacity", "Capacity that waits for workers",
+             number(pool.demand.pending), {{"pool", id}});
+  for (std::size_t kind = 0; kind < enum_names(fleet::VerdictKind{}).size(); ++kind)
+    page.gauge("muster_fleet_pool_verdict", "1 for what is to be said of the pool",
+               static_cast<std::size_t>(pool.verdict.kind) == kind ? 1 : 0,
+               {{"pool", id}, {"verdict", std::string(enum_names(fleet::VerdictKind{})[kind])}});
+}
+
+void write_events(const events::Numbers& numbers, Page& page) {
+  page.counter("muster_events_total", "Events, since the first start", number(numbers.newest));
+  page.gauge("muster_events_listeners", "Streams of events that are open",
+             number(numbers.listeners));
+  const auto lag = [&](const std::string& consumer, std::int64_t value) {
+    page.gauge("muster_events_lag", "Events that a consumer has not taken yet", number(value),
+               {{"consumer", consumer}});
+  };
+  for (const events::WebhookStatus& webhook : numbers.webhooks) {
+    lag("webhook/" + webhook.name, webhook.lag);
+    page.counter("muster_events_webhook_failures_total", "Attempts that a webhook did not take",
+                 number(webhook.failed), {{"webhook", webhook.name}});
+    page.counter("muster_events_dead_letters_total", "Events that a webhook never took",
+                 number(webhook.given_up), {{"webhook", webhook.name}});
+  }
+  if (!numbers.amqp) return;
+  lag("amqp", numbers.amqp->lag);
+  page.gauge("muster_events_amqp_connected", "1 while the broker is there",
+             numbers.amqp->connected ? 1 : 0);
+}
+
+}  // namespace
+
+void write_fleet_metrics(FleetOfHost& host, Page& page) {
+  host.fleet().read([&](const fleet::Fleet& fleet, fleet::Now) {
+    for (const fleet::Pool& pool : fleet.pools())
+      if (!pool.removed()) write_pool(pool, page);
+    for (const fleet::ProviderState& provider : fleet.providers()) {
+      page.gauge("muster_fleet_provider_up", "1 while the provider answers", provider.up ? 1 : 0,
+                 {{"provider", provider.id.str()}});
+      page.gauge("muster_fleet_launches_waiting", "Calls that wait for their turn",
+                 number(static_cast<std::int64_t>(provider.launchables.size())),
+                 {{"provider", provider.id.str()}});
+    }
+    page.gauge("muster_fleet_holds", "What is not tried for a while, over all pools",
+               number(static_cast<std::int64_t>(fleet.holds().size())));
+  });
+  page.gauge("muster_store_ok", "0 while the store fails and the host is read-only",
+             host.fleet().store_health().ok ? 1 : 0);
+  page.gauge("muster_store_waiting_batches", "Changes that are not durable yet",
+             number(static_cast<std::int64_t>(host.fleet().committer().waiting())));
+  write_events(host.events().numbers(), page);
+}
+
+}  // namespace muster
