@@ -78,10 +78,12 @@ void Fleet::take_pool(Index index, const std::shared_ptr<const PoolSpec>& spec) 
   const std::string by = "configured by " + (spec->origin.empty() ? "the API" : spec->origin);
   if (!before) happen("worker-pool-created", pools_[index], by);  // before what it consists of
   std::vector<LaunchConfigId> ids;
-  std::int64_t created = 0, archived = 0;
+  std::int64_t created = 0, updated = 0, archived = 0;
   for (const auto& launch_config : spec->launch_configs) {
     ids.push_back(launch_config->launch_config.launch_config_id);
-    created += take_launch_config(index, launch_config);
+    const Taken taken = take_launch_config(index, launch_config);
+    created += taken == Taken::created;
+    updated += taken == Taken::updated;
   }
   std::ranges::sort(ids);
   for (const Index at : pools_[index].launch_configs)
@@ -92,7 +94,7 @@ void Fleet::take_pool(Index index, const std::shared_ptr<const PoolSpec>& spec) 
       ++archived;
     }
   Pool& pool = pools_[index];
-  if (created + archived > 0 || !before || to_json(*before) != to_json(*spec)) {
+  if (created + updated + archived > 0 || !before || to_json(*before) != to_json(*spec)) {
     dirty_pools_.push_back(index);
     pool.last_modified = now_.wall;
     if (!before) pool.created = now_.wall;
@@ -107,21 +109,22 @@ void Fleet::take_pool(Index index, const std::shared_ptr<const PoolSpec>& spec) 
   wake(index, true);
 }
 
-// Returns 1 if it is new, or active again.
-int Fleet::take_launch_config(Index pool, const std::shared_ptr<const LaunchConfigSpec>& spec) {
+// One that is active again counts as created.
+Fleet::Taken Fleet::take_launch_config(Index pool,
+                                       const std::shared_ptr<const LaunchConfigSpec>& spec) {
   const Index known = find_launch_config(pools_[pool], spec->launch_config.launch_config_id);
   if (known != nowhere) {
     LaunchConfigState& launch_config = launch_configs_[known];
     const bool was_archived = launch_config.status == LaunchConfigStatus::archived;
     if (!was_archived && same_content(*launch_config.spec, *spec)) {
       launch_config.spec = spec;
-      return 0;
+      return Taken::unchanged;
     }
     launch_config.spec = spec;
     touch(known);
     if (!was_archived) {
       happen("launch-configuration-updated", launch_config, "changed in what may change");
-      return 0;
+      return Taken::updated;
     }
     const bool paused = launch_config.paused_until > now_.wall;  // an operator's word outlasts it
     launch_config.status = paused ? LaunchConfigStatus::paused : LaunchConfigStatus::active;
@@ -129,7 +132,7 @@ int Fleet::take_launch_config(Index pool, const std::shared_ptr<const LaunchConf
     launch_config.archived = Time{};
     launch_config.outdated.reset();
     happen("launch-configuration-created", launch_config, "produced again");
-    return 1;
+    return Taken::created;
   }
   Index index = static_cast<Index>(launch_configs_.size());
   if (free_launch_configs_.empty()) {
@@ -148,7 +151,7 @@ int Fleet::take_launch_config(Index pool, const std::shared_ptr<const LaunchConf
   pools_[pool].launch_configs.push_back(index);
   touch(index);
   happen("launch-configuration-created", launch_config, "new");
-  return 1;
+  return Taken::created;
 }
 
 void Fleet::archive(Index index) {

@@ -37,7 +37,7 @@ describe('errors of pools', () => {
     await refused(nothing.workerPoolErrorStats({ workerPoolId: pool }), 403, 'InsufficientScopes', new RegExp(`list-worker-pool-errors:${pool}`));
     await refused(all.listWorkerPoolErrors(pool, { limit: 'x' }), 400, 'InvalidRequestArguments', /limit/);
     await refused(all.listWorkerPoolErrors(pool, { continuationToken: 'x' }), 400, 'InputError', 'Invalid continuation token');
-    await refused(all.workerPoolErrorStats({ workerPoolId: 'x' }), 400, 'InvalidRequestArguments', /workerPoolId/);
+    await refused(all.workerPoolErrorStats({ workerPoolId: 'test/missing' }), 404, 'ResourceNotFound', 'Worker pool does not exist');
     assert.deepEqual((await all.listWorkerPoolErrors(pool, { errorId: 'AAAAAAAAQACAAAAAAAAAAA' })).workerPoolErrors, []);
     assert.deepEqual((await all.listWorkerPoolErrors('test/missing')).workerPoolErrors, []);
   });

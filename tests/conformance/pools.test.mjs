@@ -224,6 +224,18 @@ maxCapacity = 3
     assert.equal((await all.listWorkerPoolLaunchConfigs(id)).workerPoolLaunchConfigs.length, 1);
   });
 
+  it('makes_one_pool_of_many_requests_at_once', async () => {
+    const id = newId();
+    const made_ = await Promise.all(Array.from({ length: 20 }, () => all.createWorkerPool(id, poolOf('sim'))));
+    for (const pool of made_) assert.deepEqual(pool, made_[0]);
+    const racing = await Promise.all(Array.from({ length: 10 }, (_, i) =>
+      all.createWorkerPool(`${id}x`, poolOf('sim', { description: `from ${i}` })).catch(error => error)));
+    const winner = racing.filter(answer => answer.workerPoolId);
+    assert.equal(winner.length, 1);
+    assert.ok(racing.every(answer => answer === winner[0] || answer.statusCode === 409));
+    assert.equal((await all.workerPool(`${id}x`)).description, winner[0].description);
+  });
+
   it('lets_who_may_only_read_read', async () => {
     const id = await made();
     const reads = await host.client('test/reads');

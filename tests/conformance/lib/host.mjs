@@ -100,6 +100,10 @@ export class Host {
     for (const stream of [this.#process.stdout, this.#process.stderr])
       stream.setEncoding('utf8').on('data', text => (this.#output += text));
     this.#ended = once(this.#process, 'exit');
+    const { pid } = this.#process;
+    const killed = () => process.kill(pid, 'SIGKILL');
+    process.once('exit', killed); // if a test breaks off
+    this.#process.once('exit', () => process.off('exit', killed));
     const address = await until('musterd says where it listens', () => {
       this.#mustLive();
       return this.#read('data/address');

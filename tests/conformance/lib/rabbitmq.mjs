@@ -30,6 +30,7 @@ export class RabbitMq {
   static async start() {
     const broker = new RabbitMq();
     broker.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'muster-rabbitmq-'));
+    process.once('exit', () => fs.rmSync(broker.folder, { recursive: true, force: true }));
     try {
       await broker.#run();
     } catch (error) {
@@ -46,6 +47,9 @@ export class RabbitMq {
     });
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', text => (this.#output += text));
     child.on('error', error => (this.#output += error.message));
+    // Tests that do not use it after all end without waiting for it, and leave nothing behind.
+    for (const handle of [child, child.stdout, child.stderr]) handle.unref();
+    process.once('exit', () => child.kill('SIGKILL'));
     this.#processes.unshift(child);
     return child;
   }
@@ -88,6 +92,7 @@ export class RabbitMq {
     await this.connection?.close().catch(() => {});
     for (const child of this.#processes) {
       if (child.exitCode !== null || child.signalCode !== null || !child.pid) continue;
+      child.ref();
       const ended = once(child, 'exit');
       child.kill('SIGKILL');
       await ended;
