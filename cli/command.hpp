@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/exit_code.hpp"
+#include "cli/host_address.hpp"
 
 namespace muster::cli {
 
@@ -16,6 +17,8 @@ void add_plugin_commands(CLI::App& app);
 void add_rule_commands(CLI::App& app);
 void add_fleet_commands(CLI::App& app);
 void add_simulate_command(CLI::App& app);
-void add_status_command(CLI::App& app);
+
+// Adds --url, --token, --ca-file and, unless it is not wanted, --data-directory to a command.
+void add_host_options(CLI::App& command, HostOptions& options, bool with_data_directory = true);
 
 }  // namespace muster::cli

@@ -4,18 +4,47 @@
 
 #include "cli/command.hpp"
 
+namespace muster::cli {
+namespace {
+
+constexpr const char* where_hosts_are =
+    "Commands that ask a host find it by the first of: --url; the data directory of\n"
+    "--data-directory; MUSTER_URL; TASKCLUSTER_ROOT_URL (with TASKCLUSTER_CLIENT_ID and\n"
+    "TASKCLUSTER_ACCESS_TOKEN); `muster login`; a host that runs on this machine.\n"
+    "They show it the first of: --token; MUSTER_TOKEN; requests signed as TASKCLUSTER_CLIENT_ID\n"
+    "with TASKCLUSTER_ACCESS_TOKEN and perhaps TASKCLUSTER_CERTIFICATE; the login; the admin's\n"
+    "token in the data directory. MUSTER_CA_FILE is what --ca-file is.";
+
+}  // namespace
+
+void add_host_options(CLI::App& command, HostOptions& options, bool with_data_directory) {
+  command.add_option("--url", options.url, "The host's address, as https://muster.example.com")
+      ->type_name("URL");
+  command.add_option("--token", options.token, "A bearer token; others can see it in `ps`")
+      ->type_name("TOKEN");
+  command.add_option("--ca-file", options.ca_file, "The CA of the host's certificate (PEM)")
+      ->type_name("FILE");
+  if (with_data_directory)
+    command
+        .add_option("--data-directory", options.data_directory,
+                    "The data directory of a host on this machine, which has both in files")
+        ->type_name("FOLDER");
+}
+
+}  // namespace muster::cli
+
 int main(int argc, char** argv) {
   CLI::App app{"muster keeps fleets of CI workers at the right size"};
   app.name("muster");
   app.set_version_flag("--version", MUSTER_VERSION);
   app.require_subcommand(1);
   app.set_help_all_flag("--help-all", "Print the help of all commands");
-  muster::cli::add_status_command(app);
   muster::cli::add_fleet_commands(app);
   muster::cli::add_client_commands(app);
   muster::cli::add_plugin_commands(app);
   muster::cli::add_rule_commands(app);
   muster::cli::add_simulate_command(app);
+  app.footer(muster::cli::where_hosts_are);  // last, or every command would have it
   try {
     app.parse(argc, argv);
     return muster::cli::exit_ok;

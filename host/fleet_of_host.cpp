@@ -252,6 +252,12 @@ std::optional<worker_configuration::Status> FleetOfHost::configuration_status() 
   return worker_configurations_->status();
 }
 
+std::shared_ptr<const worker_configuration::SourceFiles> FleetOfHost::configuration_files(
+    bool refused) const {
+  const std::lock_guard lock(mutex_);
+  return worker_configurations_ ? worker_configurations_->files(refused) : nullptr;
+}
+
 // -------------------------------------------------------------------------------------------------
 // Providers
 
@@ -269,26 +275,38 @@ worker_configuration::Surroundings FleetOfHost::surroundings() const {
   for (const config::PluginInstance& strategy : configuration->strategies)
     surroundings.strategies.push_back(strategy.id);
   set(surroundings.default_strategy, configuration->fleet.default_strategy);
-  for (const config::PluginInstance& provider : configuration->providers) {
-    worker_configuration::ProviderFacts& facts = surroundings.providers[ProviderId(provider.id)];
-    const auto running = parts_.plugins->running(provider.id);
-    const auto channel = parts_.plugins->channel(provider.id);
-    if (!running || !channel) {
-      facts.unavailable = Error::transient("its plugin " + provider.plugin + " does not run");
-      continue;
-    }
-    auto description = from_value<ProviderDescription>(json::value(running->description));
-    if (!description) {
-      facts.unavailable = description.error();
-      continue;
-    }
-    ProviderClient client(*channel);
-    const plugin_loader::DeadlineContext context(provider.deadline);
-    facts = worker_configuration::ask_provider(
-        std::move(*description), running->version + " " + json::write(provider.config), client,
-        context);
-  }
+  for (const config::PluginInstance& provider : configuration->providers)
+    surroundings.providers[ProviderId(provider.id)] = facts_of(provider, provider.deadline);
   return surroundings;
+}
+
+worker_configuration::ProviderFacts FleetOfHost::facts_of(const config::PluginInstance& provider,
+                                                          std::chrono::milliseconds at_most) const {
+  worker_configuration::ProviderFacts facts;
+  const auto running = parts_.plugins->running(provider.id);
+  const auto channel = parts_.plugins->channel(provider.id);
+  if (!running || !channel) {
+    facts.unavailable = Error::transient("its plugin " + provider.plugin + " does not run");
+    return facts;
+  }
+  auto description = from_value<ProviderDescription>(json::value(running->description));
+  if (!description) {
+    facts.unavailable = description.error();
+    return facts;
+  }
+  ProviderClient client(*channel);
+  const plugin_loader::DeadlineContext context(std::min(provider.deadline, at_most));
+  return worker_configuration::ask_provider(std::move(*description),
+                                            running->version + " " + json::write(provider.config),
+                                            client, context);
+}
+
+std::optional<worker_configuration::ProviderFacts> FleetOfHost::provider_facts(
+    const ProviderId& id, std::chrono::milliseconds at_most) const {
+  const auto configuration = this->configuration();
+  const config::PluginInstance* provider = find(configuration->providers, id.str());
+  if (!provider) return std::nullopt;
+  return facts_of(*provider, at_most);
 }
 
 Result<Expansion> FleetOfHost::expand(const ProviderId& id, const ExpandRequest& request) const {

@@ -42,10 +42,16 @@ class FleetOfHost {
   events::Service& events() { return *events_; }
   const store::Store& store() const { return *store_; }
   worker_configuration::Surroundings surroundings() const;
+  // What a configured provider says of itself and where it can launch; nothing if there is none of
+  // that id. Waits for the provider, as long as it is allowed to.
+  std::optional<worker_configuration::ProviderFacts> provider_facts(
+      const ProviderId& id, std::chrono::milliseconds at_most) const;
   Result<Expansion> expand(const ProviderId& provider, const ExpandRequest& request) const;
   // Of the worker configurations; nothing if none are configured.
   std::optional<worker_configuration::Status> configuration_status() const;
   void reload_worker_configurations() const;
+  // See worker_configuration::Service::files.
+  std::shared_ptr<const worker_configuration::SourceFiles> configuration_files(bool refused) const;
   std::vector<demand::SourceStatus> demand_status() const;
 
   void stop(std::chrono::milliseconds patience);
@@ -56,6 +62,8 @@ class FleetOfHost {
   void start_worker_configurations();
   void start_demand();
   void name_pools();
+  worker_configuration::ProviderFacts facts_of(const config::PluginInstance& provider,
+                                               std::chrono::milliseconds at_most) const;
   void watch_providers();
   void tell_of_providers();
   fleet::Callee find_plugin(const std::string& instance_id) const;

@@ -2,6 +2,8 @@
 
 #include <muster/codec.hpp>
 
+#include "host/api/openapi.hpp"
+#include "host/client_routes.hpp"
 #include "host/http/answer.hpp"
 #include "host/plugins_of_host.hpp"
 
@@ -13,6 +15,8 @@ using http::later;
 using http::now;
 using http::Request;
 using http::Response;
+
+constexpr const char* api_path = "/api/muster/v1";
 
 // Says that the process lives, and nothing more: a load balancer must not kill a host that drains.
 Response health(const Request&) {
@@ -51,6 +55,42 @@ Response roll_back(const Request& request, const Asked& asked) {
   return done ? list_plugins(asked) : http::error_answer(request, done.error());
 }
 
+void show_status(const Asked& asked, const http::Reply& reply) {
+  const auto answer = [asked, reply](const fleet::Fleet* fleet) {
+    json::object document =
+        status_document(*asked.status.get(), asked.clock, summary_of_plugins(asked));
+    document["fleet"] = fleet_summary(asked.fleet, fleet);
+    if (asked.fleet.fleet) document["events"] = asked.fleet.fleet->events().status_json();
+    reply(http::json_answer(document));
+  };
+  if (!asked.fleet.fleet) return answer(nullptr);
+  asked.fleet.fleet->fleet().look(
+      [answer](const fleet::Fleet& fleet, fleet::Now) { answer(&fleet); });
+}
+
+std::string scope_of(const std::string& method, const std::string& pattern) {
+  for (const auth::RouteScope& known : route_scopes())
+    if (known.method == method && known.route == pattern) return std::string(known.scope);
+  return method == "GET" ? "muster:get" : "muster:admin";
+}
+
+// What there is, for whoever looks around; the OpenAPI document says the same and more.
+Response list_operations(const http::Router& router) {
+  json::array operations;
+  for (std::size_t route = 0; route < router.size(); ++route) {
+    std::string path = router.pattern(route);
+    if (!path.starts_with(api_path)) continue;
+    if (const auto star = path.find("{*"); star != std::string::npos) path.erase(star + 1, 1);
+    json::object operation{{"method", router.method(route)}, {"path", path}};
+    if (router.access(route) == Access::guarded)
+      if (std::string scope = scope_of(router.method(route), router.pattern(route)); !scope.empty())
+        operation["scope"] = std::move(scope);
+    operations.push_back(std::move(operation));
+  }
+  return http::json_answer(json::object{{"openapi", std::string(api::base_path) + "openapi.json"},
+                                        {"operations", std::move(operations)}});
+}
+
 }  // namespace
 
 void add_metrics_route(http::Router& router, http::WorkerThreads& workers,
@@ -71,13 +111,15 @@ void add_routes(http::Router& router, const Asked& asked) {
   router.add("GET", "/readyz",
              now([asked](const Request& request) { return readiness(request, asked); }),
              Access::open);
-  router.add("GET", "/api/muster/v1/status", later(asked.workers, [asked](const Request&) {
-               json::object document =
-                   status_document(*asked.status.get(), asked.clock, summary_of_plugins(asked));
-               document["fleet"] = fleet_summary(asked.fleet);
-               return http::json_answer(document);
-             }));
-  add_fleet_routes(router, asked.workers, asked.fleet);
+  router.add("GET", api_path, now([&router](const Request&) { return list_operations(router); }),
+             Access::open);
+  router.add("GET", std::string(api::base_path) + "openapi.json", now([](const Request&) {
+               return Response{200, {{"Content-Type", "application/json"}}, api::openapi_text()};
+             }),
+             Access::open);
+  router.add("GET", std::string(api::base_path) + "status",
+             [asked](Request&&, const http::Reply& reply) { show_status(asked, reply); });
+  api::add_fleet_paths(router, asked.workers, asked.fleet);
   router.add("GET", "/api/muster/v1/plugins",
              now([asked](const Request&) { return list_plugins(asked); }));
   router.add("POST", "/api/muster/v1/plugins/rescan", later(asked.workers, [asked](const Request&) {

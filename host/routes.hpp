@@ -2,8 +2,8 @@
 // own words; they decide nothing.
 #pragma once
 
+#include "host/api/fleet_api.hpp"
 #include "host/base/clock.hpp"
-#include "host/fleet_routes.hpp"
 #include "host/host_status.hpp"
 #include "host/http/router.hpp"
 #include "host/metrics/metrics.hpp"
@@ -24,6 +24,7 @@ struct Asked {
 void add_metrics_route(http::Router& router, http::WorkerThreads& workers,
                        const metrics::Metrics& metrics, bool guarded);
 
+// `router` also answers which paths it has, so it must stay where it is.
 void add_routes(http::Router& router, const Asked& asked);
 
 }  // namespace muster

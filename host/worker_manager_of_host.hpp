@@ -1,8 +1,8 @@
 // What the worker-manager API needs, as this host has it.
 #pragma once
 
+#include "host/api/fleet_api.hpp"
 #include "host/auth/authority.hpp"
-#include "host/fleet_routes.hpp"
 #include "host/host_status.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
 #include "host/worker_manager/parts.hpp"

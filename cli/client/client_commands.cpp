@@ -1,6 +1,6 @@
 // muster client create|list|show|revoke|rotate|disable|enable: who may ask the host for what.
 #include "cli/command.hpp"
-#include "cli/host_client.hpp"
+#include "cli/connection.hpp"
 #include "cli/rules/terminal.hpp"
 
 namespace muster::cli {
@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* clients_path = "/api/muster/v1/clients";
 
-struct Options {
+struct ClientOptions {
   HostOptions host;
   bool as_json = false, replay_protection = false, now = false;
   std::string client_id, description, expires, kind = "hawk";
@@ -19,30 +19,12 @@ struct Options {
   }
 };
 
-[[noreturn]] void fail(const Error& error) {
-  std::fprintf(stderr, "muster: %s\n", error.message.c_str());
-  throw Exit{exit_failed};
+json::object client_answer(Result<json::value> answer) {
+  const json::value document = answer_of(std::move(answer));
+  return document.is_object() ? document.get_object() : json::object();
 }
 
-HostClient connect(const Options& options) {
-  auto host = find_host(options.host, process_environment);
-  if (!host) fail(host.error());
-  return HostClient(std::move(*host));
-}
-
-json::object answer_of(Result<json::value> answer) {
-  if (!answer) fail(answer.error());
-  return answer->is_object() ? answer->get_object() : json::object();
-}
-
-// Of a document that may come from a host of another version: what is missing is empty.
-std::string text(const json::object& document, std::string_view key) {
-  const auto* found = document.if_contains(key);
-  if (!found || found->is_null()) return "";
-  return found->is_string() ? std::string(found->get_string()) : show(*found);
-}
-
-std::vector<std::string> texts(const json::object& document, std::string_view key) {
+std::vector<std::string> client_texts(const json::object& document, std::string_view key) {
   std::vector<std::string> all;
   const auto* found = document.if_contains(key);
   if (found && found->is_array())
@@ -51,11 +33,11 @@ std::vector<std::string> texts(const json::object& document, std::string_view ke
   return all;
 }
 
-std::string state_of(const json::object& client) {
-  return text(client, "disabled") == "true" ? "disabled" : "";
+std::string client_state(const json::object& client) {
+  return text_of(client, "disabled") == "true" ? "disabled" : "";
 }
 
-std::string show_list(const json::object& document, const Style& style) {
+std::string show_clients(const json::object& document, const Style& style) {
   Table rows;
   rows.add({{"CLIENT", Look::bold},
             {"KIND", Look::bold},
@@ -67,18 +49,18 @@ std::string show_list(const json::object& document, const Style& style) {
   if (list && list->is_array())
     for (const json::value& item : list->get_array()) {
       const json::object& client = item.as_object();
-      const auto scopes = texts(client, "scopes");
+      const auto scopes = client_texts(client, "scopes");
       std::string shown = scopes.empty() ? "" : scopes.front();
       if (scopes.size() > 1) shown += " and " + std::to_string(scopes.size() - 1) + " more";
-      rows.add({{text(client, "clientId"), Look::bold},
-                {text(client, "kind")},
-                {text(client, "origin")},
-                {text(client, "expires").substr(0, 19)},
-                {state_of(client), Look::yellow},
+      rows.add({{text_of(client, "clientId"), Look::bold},
+                {text_of(client, "kind")},
+                {text_of(client, "origin")},
+                {text_of(client, "expires").substr(0, 19)},
+                {client_state(client), Look::yellow},
                 {shown}});
     }
   std::string out = rows.text(style);
-  if (const std::string problem = text(document, "problem"); !problem.empty())
+  if (const std::string problem = text_of(document, "problem"); !problem.empty())
     out += style(Look::yellow, problem) + "\n";
   return out;
 }
@@ -88,34 +70,35 @@ std::string show_client(const json::object& client, const Style& style) {
   const auto line = [&](const char* name, const std::string& value) {
     if (!value.empty()) rows.add({{name, Look::dim}, {value}});
   };
-  line("kind", text(client, "kind"));
-  line("from", text(client, "origin"));
-  line("state", state_of(client));
-  line("description", text(client, "description"));
-  line("created", text(client, "created"));
-  line("changed", text(client, "lastModified"));
-  line("expires", text(client, "expires"));
-  line("old secret until", text(client, "oldSecretUntil"));
-  line("replay protection", text(client, "replayProtection") == "true" ? "on" : "");
-  for (const std::string& scope : texts(client, "scopes")) line("scope", scope);
-  return style(Look::bold, text(client, "clientId")) + "\n" + rows.text(style, "  ");
+  line("kind", text_of(client, "kind"));
+  line("from", text_of(client, "origin"));
+  line("state", client_state(client));
+  line("description", text_of(client, "description"));
+  line("created", text_of(client, "created"));
+  line("changed", text_of(client, "lastModified"));
+  line("expires", text_of(client, "expires"));
+  line("old secret until", text_of(client, "oldSecretUntil"));
+  line("replay protection", text_of(client, "replayProtection") == "true" ? "on" : "");
+  for (const std::string& scope : client_texts(client, "scopes")) line("scope", scope);
+  return style(Look::bold, text_of(client, "clientId")) + "\n" + rows.text(style, "  ");
 }
 
 // The one time that the secret is to be seen.
 std::string show_secret(const json::object& client, const Style& style) {
   std::string out = show_client(client, style) + "\n";
-  if (const std::string token = text(client, "token"); !token.empty())
+  if (const std::string token = text_of(client, "token"); !token.empty())
     return out + "The token, which is not shown again:\nexport MUSTER_TOKEN=" + token + "\n";
   return out + "The secret, which is not shown again:\nexport TASKCLUSTER_CLIENT_ID=" +
-         text(client, "clientId") +
-         "\nexport TASKCLUSTER_ACCESS_TOKEN=" + text(client, "accessToken") + "\n";
+         text_of(client, "clientId") +
+         "\nexport TASKCLUSTER_ACCESS_TOKEN=" + text_of(client, "accessToken") + "\n";
 }
 
-using Work = std::function<json::object(const Options&)>;
-using Show = std::string (*)(const json::object&, const Style&);
+using ClientWork = std::function<json::object(const ClientOptions&)>;
+using ClientShow = std::string (*)(const json::object&, const Style&);
 
-CLI::App* add(CLI::App& group, const char* name, const char* description, bool about_one,
-              const std::shared_ptr<Options>& options, Work work, Show shown) {
+CLI::App* add_client_verb(CLI::App& group, const char* name, const char* description,
+                          bool about_one, const std::shared_ptr<ClientOptions>& options,
+                          ClientWork work, ClientShow shown) {
   CLI::App* command = group.add_subcommand(name, description);
   add_host_options(*command, options->host);
   command->add_flag("--json", options->as_json, "Print the host's document");
@@ -129,7 +112,7 @@ CLI::App* add(CLI::App& group, const char* name, const char* description, bool a
   return command;
 }
 
-json::object create(const Options& options) {
+json::object create_client(const ClientOptions& options) {
   json::object body{{"kind", options.kind},
                     {"description", options.description},
                     {"replayProtection", options.replay_protection}};
@@ -137,15 +120,16 @@ json::object create(const Options& options) {
   for (const std::string& scope : options.scopes) scopes.emplace_back(scope);
   body["scopes"] = std::move(scopes);
   if (!options.expires.empty()) body["expires"] = options.expires;
-  return answer_of(connect(options).put(options.path(), body));
+  return client_answer(connect(options.host).put(options.path(), body));
 }
 
-void add_create(CLI::App& group) {
-  auto options = std::make_shared<Options>();
-  CLI::App* command = add(group, "create", "Make a client; its secret is shown once", true, options,
-                          create, show_secret);
+void add_client_create(CLI::App& group) {
+  auto options = std::make_shared<ClientOptions>();
+  CLI::App* command = add_client_verb(group, "create", "Make a client; its secret is shown once",
+                                      true, options, create_client, show_secret);
   command->add_option("--scope", options->scopes, "What it may do; may be repeated")
-      ->type_name("SCOPE");
+      ->type_name("SCOPE")
+      ->allow_extra_args(false);
   command
       ->add_option("--kind", options->kind,
                    "hawk: it signs its requests; token: a bearer token for people and scripts")
@@ -158,23 +142,23 @@ void add_create(CLI::App& group) {
                     "Take no request of it twice");
 }
 
-void add_rotate(CLI::App& group) {
-  auto options = std::make_shared<Options>();
-  CLI::App* command = add(
+void add_client_rotate(CLI::App& group) {
+  auto options = std::make_shared<ClientOptions>();
+  CLI::App* command = add_client_verb(
       group, "rotate", "Give a client a new secret; the old one counts for another hour", true,
       options,
-      [](const Options& given) {
-        return answer_of(connect(given).post(given.path("/rotate"), {{"now", given.now}}));
+      [](const ClientOptions& given) {
+        return client_answer(connect(given.host).post(given.path("/rotate"), {{"now", given.now}}));
       },
       show_secret);
   command->add_flag("--now", options->now, "The old secret ends at once");
 }
 
-void add_switch(CLI::App& group, const char* name, const char* description) {
-  add(
-      group, name, description, true, std::make_shared<Options>(),
-      [below = std::string("/") + name](const Options& given) {
-        return answer_of(connect(given).post(given.path(below.c_str())));
+void add_client_switch(CLI::App& group, const char* name, const char* description) {
+  add_client_verb(
+      group, name, description, true, std::make_shared<ClientOptions>(),
+      [below = std::string("/") + name](const ClientOptions& given) {
+        return client_answer(connect(given.host).post(given.path(below.c_str())));
       },
       show_client);
 }
@@ -183,29 +167,34 @@ void add_switch(CLI::App& group, const char* name, const char* description) {
 
 void add_client_commands(CLI::App& app) {
   CLI::App* group = app.add_subcommand("client", "Who may ask the host, and for what");
-  group->alias("clients");
   group->require_subcommand(1);
-  add_create(*group);
-  add(
-      *group, "list", "All clients and tokens", false, std::make_shared<Options>(),
-      [](const Options& given) { return answer_of(connect(given).get(clients_path)); }, show_list);
-  add(
-      *group, "show", "One client", true, std::make_shared<Options>(),
-      [](const Options& given) { return answer_of(connect(given).get(given.path())); },
+  add_client_create(*group);
+  for (const auto& [parent, name] : {std::pair{group, "list"}, std::pair{&app, "clients"}})
+    add_client_verb(
+        *parent, name, "All clients and tokens", false, std::make_shared<ClientOptions>(),
+        [](const ClientOptions& given) {
+          return client_answer(connect(given.host).get(clients_path));
+        },
+        show_clients);
+  add_client_verb(
+      *group, "show", "One client", true, std::make_shared<ClientOptions>(),
+      [](const ClientOptions& given) {
+        return client_answer(connect(given.host).get(given.path()));
+      },
       show_client);
-  add(
+  add_client_verb(
       *group, "revoke", "Remove a client, and with it all credentials it has issued", true,
-      std::make_shared<Options>(),
-      [](const Options& given) {
-        answer_of(connect(given).remove(given.path()));
+      std::make_shared<ClientOptions>(),
+      [](const ClientOptions& given) {
+        client_answer(connect(given.host).remove(given.path()));
         return json::object{{"revoked", given.client_id}};
       },
       [](const json::object& document, const Style&) {
-        return "revoked " + text(document, "revoked") + "\n";
+        return "revoked " + text_of(document, "revoked") + "\n";
       });
-  add_rotate(*group);
-  add_switch(*group, "disable", "Let a client in no more, until it is enabled");
-  add_switch(*group, "enable", "Let a disabled client in again");
+  add_client_rotate(*group);
+  add_client_switch(*group, "disable", "Let a client in no more, until it is enabled");
+  add_client_switch(*group, "enable", "Let a disabled client in again");
 }
 
 }  // namespace muster::cli

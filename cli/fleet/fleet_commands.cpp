@@ -1,144 +1,183 @@
-// muster pools|pool|workers|log|errors|holds|backup|pause|resume: what the fleet does, and why.
-#include <filesystem>
-#include <functional>
-
+// The command lines of what asks a host: status, pools, pool, workers, worker, launch-configs, log,
+// errors, events, holds, providers, backup; and login, logout, whoami.
 #include "cli/command.hpp"
-#include "cli/fleet/show.hpp"
-#include "cli/host_client.hpp"
-#include "cli/rules/terminal.hpp"
+#include "cli/fleet/actions.hpp"
+#include "cli/fleet/events.hpp"
+#include "cli/login.hpp"
 
 namespace muster::cli {
 namespace {
 
-struct FleetOptions {
-  HostOptions host;
-  bool as_json = false;
-  std::string pool, launch_config, file, until, reason;
-  int limit = 20;
-};
+using FleetAction = void (*)(const FleetOptions&);
 
-[[noreturn]] void fail(const Error& error) {
-  std::fprintf(stderr, "muster: %s\n", error.message.c_str());
-  throw Exit{exit_failed};
-}
+// A command with the options that all have.
+struct FleetCommand {
+  std::shared_ptr<FleetOptions> options = std::make_shared<FleetOptions>();
+  CLI::App* app;
 
-HostClient connect(const FleetOptions& options) {
-  auto host = find_host(options.host, process_environment);
-  if (!host) fail(host.error());
-  return HostClient(std::move(*host));
-}
+  FleetCommand(CLI::App& parent, const char* name, const char* description, FleetAction action)
+      : app(parent.add_subcommand(name, description)) {
+    add_host_options(*app, options->host);
+    app->add_flag("--json", options->as_json, "Print the host's document");
+    app->callback([given = options, action, at = app] {
+      if (at->get_subcommands().empty()) action(*given);
+    });
+  }
 
-json::value answer_of(Result<json::value> answer) {
-  if (!answer) fail(answer.error());
-  return std::move(*answer);
-}
-
-std::string pool_path(const FleetOptions& options) {
-  return "/api/muster/v1/pools/" + path_segment(with_provisioner(options.pool));
-}
-
-CLI::App* add(CLI::App& app, const std::shared_ptr<FleetOptions>& options, const char* name,
-              const char* description, bool about_pool) {
-  CLI::App* command = app.add_subcommand(name, description);
-  add_host_options(*command, options->host);
-  if (about_pool)
-    command
-        ->add_option("pool", options->pool,
-                     "The worker pool: a worker type, or provisionerId/workerType in full")
-        ->required();
-  return command;
-}
-
-// A command that fetches a document and shows it, or prints it as it is.
-void add_view(CLI::App& app, const char* name, const char* description, bool about_pool,
-              std::function<std::string(const FleetOptions&)> path,
-              std::string (*show)(const json::object&, const Style&), bool limited = false) {
-  auto options = std::make_shared<FleetOptions>();
-  CLI::App* command = add(app, options, name, description, about_pool);
-  command->add_flag("--json", options->as_json, "Print the host's document");
-  if (limited)
-    command->add_option("--limit", options->limit, "How many, the newest ones (1 to 1000)")
+  CLI::Option* pool() const {
+    return app->add_option("pool", options->pool,
+                           "The worker pool: a worker type, or provisionerId/workerType in full");
+  }
+  void limit() const {
+    app->add_option("--limit", options->limit, "How many, the newest ones (1 to 1000)")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
-  command->callback([options, path, show] {
-    const json::value document = answer_of(connect(*options).get(path(*options)));
-    if (options->as_json) return print_json(document);
-    print(show(document.as_object(), Style::of_stdout()));
-  });
+  }
+  void text(const char* name, std::string& into, const char* description,
+            const char* type = "TEXT") const {
+    app->add_option(name, into, description)->type_name(type);
+  }
+};
+
+void add_launch_config_commands(CLI::App& app) {
+  const FleetCommand list(app, "launch-configs",
+                          "Launch configurations with their weights; pause and resume them",
+                          list_launch_configs);
+  list.pool();
+  list.text("--provider", list.options->provider, "Only of this provider", "ID");
+  list.app->add_option("--status", list.options->status, "Only those")
+      ->check(CLI::IsMember({"active", "paused", "archived"}));
+  list.app->require_subcommand(0, 1);
+  const auto about_one = [](const FleetCommand& command) {
+    command.pool()->required();
+    command.app->add_option("launchConfigId", command.options->launch_config)->required();
+  };
+  const FleetCommand pause(*list.app, "pause", "Launch nothing from it until a time",
+                           pause_launch_config);
+  about_one(pause);
+  auto* until = pause.app->add_option("--until", pause.options->until,
+                                      "The end of the pause, such as 2026-01-02T03:04:05Z");
+  pause.app->add_option("--for", pause.options->duration, "How long: 30m, 2h, 3d")->excludes(until);
+  pause.text("--reason", pause.options->reason, "Why; shown wherever the pause is");
+  about_one(FleetCommand(*list.app, "resume", "End its pause", resume_launch_config));
 }
 
-void add_backup(CLI::App& app) {
-  auto options = std::make_shared<FleetOptions>();
-  CLI::App* command = add(app, options, "backup",
-                          "Copy the host's store to a new file, while the host works on", false);
-  command->add_option("file", options->file, "The new file, on the host's machine")->required();
-  command->callback([options] {
-    const std::string file = std::filesystem::absolute(options->file).lexically_normal().string();
-    answer_of(connect(*options).post("/api/muster/v1/backup", {{"file", file}}));
-    print("wrote " + file +
-          "\nTo go back to it: stop the host, put it in the place of muster.db (and remove "
-          "muster.db-wal and muster.db-shm), start the host.\n");
-  });
+void add_worker_commands(CLI::App& app) {
+  const FleetCommand list(app, "workers", "The workers of a pool", list_workers);
+  list.pool()->required();
+  list.app
+      ->add_option("--state", list.options->states,
+                   "Only those; may be repeated. Without it, all that have not stopped")
+      ->check(CLI::IsMember({"requested", "running", "stopping", "stopped"}))
+      ->allow_extra_args(false);
+  list.text("--launch-config", list.options->launch_config, "Only of this one", "ID");
+  list.text("--provider", list.options->provider, "Only of this provider", "ID");
+  const FleetCommand one(app, "worker", "All about one worker", show_one_worker);
+  one.app->add_option("worker", one.options->worker, "workerGroup/workerId")->required();
+  one.text("--pool", one.options->pool, "Its pool, if others have one of the same name");
 }
 
-void add_pause(CLI::App& app) {
-  auto options = std::make_shared<FleetOptions>();
-  CLI::App* command =
-      add(app, options, "pause", "Launch nothing from a launch configuration until a time", true);
-  command->add_option("launchConfigId", options->launch_config)->required();
+void add_journal_commands(CLI::App& app) {
+  const FleetCommand log(app, "log", "What was decided about a pool, and why", list_decisions);
+  log.pool()->required();
+  log.limit();
+  log.text("--kind", log.options->kind, "size, select, allocate, lifecycle or configuration");
+  log.text("--digest", log.options->digest, "Decisions from the same inputs");
+  const FleetCommand errors(app, "errors", "What went wrong with workers", list_errors);
+  errors.pool();
+  errors.limit();
+  errors.app->add_flag("--stats", errors.options->stats, "Count them instead");
+  errors.text("--kind", errors.options->kind, "Only of this kind, such as creation-error");
+  errors.text("--launch-config", errors.options->launch_config, "Only of this one", "ID");
+}
+
+void add_hold_commands(CLI::App& app) {
+  const FleetCommand holds(app, "holds", "What is not tried for a while, and why", list_holds);
+  holds.text("--provider", holds.options->provider, "Only of this provider", "ID");
+  holds.app->require_subcommand(0, 1);
+  const FleetCommand release(*holds.app, "release", "End holds of a provider before their time",
+                             release_holds);
+  release.app->add_option("providerId", release.options->provider)->required();
+  release.text("--scope", release.options->scope,
+               "Only this one: its scope as the list shows it. Without it, all");
+  FleetCommand(app, "providers", "How the providers are", list_providers);
+}
+
+void add_events_command(CLI::App& app) {
+  const auto options = std::make_shared<EventOptions>();
+  CLI::App* command = app.add_subcommand("events", "What happened, and what happens");
+  add_host_options(*command, options->host);
+  command->add_flag("--follow,-f", options->follow, "Go on until Ctrl-C");
   command
-      ->add_option("--until", options->until, "The end of the pause, such as 2026-01-02T03:04:05Z")
-      ->required();
-  command->add_option("--reason", options->reason, "Why; shown wherever the pause is");
-  command->callback([options] {
-    answer_of(connect(*options).post(
-        pool_path(*options) + "/launch-configs/" + path_segment(options->launch_config) + "/pause",
-        {{"until", options->until}, {"reason", options->reason}}));
-    print("paused until " + options->until + "\n");
-  });
+      ->add_option("--kind", options->kinds,
+                   "Only of this kind: worker-running, worker-*; may be repeated")
+      ->type_name("KIND")
+      ->allow_extra_args(false);
+  command->add_option("--pool", options->pool, "Only of this worker pool");
+  command->add_option("--provider", options->provider, "Only of this provider");
+  command->add_option("--launch-config", options->launch_config, "Only of this one");
+  command->add_option("--worker", options->worker, "Only of the worker with this workerId");
+  auto* since =
+      command->add_option("--since", options->since, "All behind the event of this number")
+          ->check(CLI::NonNegativeNumber);
+  command->add_option("--last", options->last, "Begin with so many of the past")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str()
+      ->excludes(since);
+  command->add_flag("--json", options->as_json,
+                    "Print the host's document; with --follow one event on each line");
+  command->callback([options] { show_events(*options); });
 }
 
-void add_resume(CLI::App& app) {
-  auto options = std::make_shared<FleetOptions>();
-  CLI::App* command = add(app, options, "resume", "End the pause of a launch configuration", true);
-  command->add_option("launchConfigId", options->launch_config)->required();
-  command->callback([options] {
-    answer_of(connect(*options).post(pool_path(*options) + "/launch-configs/" +
-                                     path_segment(options->launch_config) + "/resume"));
-    print("resumed\n");
-  });
+void add_login_commands(CLI::App& app) {
+  const auto options = std::make_shared<LoginOptions>();
+  CLI::App* login = app.add_subcommand(
+      "login", "Try an address and credentials, and store them for the commands that follow");
+  login->footer(
+      "Asks for the token without showing it, or reads it from a pipe:\n"
+      "  pass muster | muster login --url https://muster.example.com");
+  add_host_options(*login, options->host, false);
+  login->add_option("--client-id", options->client_id, "A client that signs, instead of a token")
+      ->type_name("ID");
+  login
+      ->add_option("--access-token", options->access_token, "Its secret; others can see it in `ps`")
+      ->type_name("SECRET");
+  login->add_option("--certificate", options->certificate, "Of temporary credentials: JSON");
+  login->add_flag("--json", options->as_json, "Print JSON");
+  login->callback([options] { log_in(*options); });
+  const auto as_json = std::make_shared<bool>(false);
+  CLI::App* logout = app.add_subcommand("logout", "Forget what `muster login` has stored");
+  logout->add_flag("--json", *as_json, "Print JSON");
+  logout->callback([as_json] { log_out(*as_json); });
+  const auto who = std::make_shared<FleetOptions>();
+  CLI::App* whoami = app.add_subcommand("whoami", "Who you are to the host, and your scopes");
+  add_host_options(*whoami, who->host);
+  whoami->add_flag("--json", who->as_json, "Print the host's document");
+  whoami->callback([who] { who_am_i(who->host, who->as_json); });
 }
 
 }  // namespace
 
 void add_fleet_commands(CLI::App& app) {
-  const auto fixed = [](std::string path) {
-    return [path = "/api/muster/v1/" + std::move(path)](const FleetOptions&) { return path; };
-  };
-  const auto of_pool = [](std::string below) {
-    return [below = std::move(below)](const FleetOptions& options) {
-      return pool_path(options) + below;
-    };
-  };
-  const auto limited = [](std::string below) {
-    return [below = std::move(below)](const FleetOptions& options) {
-      return pool_path(options) + below + "?limit=" + std::to_string(options.limit);
-    };
-  };
-  add_view(app, "pools", "All worker pools: what they have, what waits, and why", false,
-           fixed("pools"), show_pools);
-  add_view(app, "pool", "One worker pool with its launch configurations and their weights", true,
-           of_pool(""), show_pool);
-  add_view(app, "workers", "The workers of a pool", true, of_pool("/workers"), show_workers);
-  add_view(app, "log", "What was decided about a pool, and why", true, limited("/decisions"),
-           show_decisions, true);
-  add_view(app, "errors", "What went wrong with workers of a pool", true, limited("/errors"),
-           show_errors, true);
-  add_view(app, "holds", "What is not tried for a while, and how the providers are", false,
-           fixed("holds"), show_holds);
-  add_pause(app);
-  add_resume(app);
-  add_backup(app);
+  FleetCommand(app, "status", "What the running host says of itself", show_status);
+  const FleetCommand pools(app, "pools", "All worker pools: what they have, what waits, and why",
+                           list_pools);
+  pools.app->add_option("--verdict", pools.options->verdict, "Only those")
+      ->check(CLI::IsMember({"satisfied", "launching", "waiting", "blocked", "draining"}));
+  FleetCommand(app, "pool", "One worker pool with its launch configurations and their weights",
+               show_one_pool)
+      .pool()
+      ->required();
+  add_worker_commands(app);
+  add_launch_config_commands(app);
+  add_journal_commands(app);
+  add_events_command(app);
+  add_hold_commands(app);
+  const FleetCommand backup(
+      app, "backup", "Copy the host's store to a new file, while the host works on", back_up);
+  backup.app->add_option("file", backup.options->file, "The new file, on the host's machine")
+      ->required();
+  add_login_commands(app);
 }
 
 }  // namespace muster::cli

@@ -1,45 +1,19 @@
 #include "cli/fleet/show.hpp"
 
+#include <algorithm>
 #include <cstdio>
+
+#include "cli/connection.hpp"
 
 namespace muster::cli {
 namespace {
 
-// Of a document that may come from a host of another version: what is missing is empty.
-const json::value* find(const json::object& document, std::string_view key) {
-  return document.if_contains(key);
-}
-
-std::string text(const json::object& document, std::string_view key) {
-  const json::value* found = find(document, key);
-  if (!found || found->is_null()) return "";
-  return found->is_string() ? std::string(found->get_string()) : show(*found);
-}
-
-json::object table(const json::object& document, std::string_view key) {
-  const json::value* found = find(document, key);
-  return found && found->is_object() ? found->get_object() : json::object();
-}
-
-json::array list(const json::object& document, std::string_view key) {
-  const json::value* found = find(document, key);
-  return found && found->is_array() ? found->get_array() : json::array();
-}
-
 std::string two_digits(const json::object& document, std::string_view key) {
-  const json::value* found = find(document, key);
+  const json::value* found = document.if_contains(key);
   if (!found || !found->is_number()) return "";
   char digits[32];
   std::snprintf(digits, sizeof digits, "%.2f", found->to_number<double>());
   return digits;
-}
-
-// "2026-01-02T03:04:05.678Z" → "2026-01-02 03:04:05"
-std::string short_time(const std::string& time) {
-  if (time.size() < 19) return time;
-  std::string shown = time.substr(0, 19);
-  shown[10] = ' ';
-  return shown;
 }
 
 Look look_of(const std::string& verdict) {
@@ -61,7 +35,7 @@ std::string with_provisioner(const std::string& pool) {
 }
 
 std::string show_pools(const json::object& document, const Style& style) {
-  const json::array pools = list(document, "pools");
+  const json::array pools = list_of(document, "pools");
   if (pools.empty())
     return "there is no worker pool; worker configurations make them (see: muster status)\n";
   Table rows;
@@ -69,101 +43,164 @@ std::string show_pools(const json::object& document, const Style& style) {
       heads({"POOL", "PENDING", "RUNNING", "REQUESTED", "DRAINING", "STOPPING", "MAX", "", "WHY"}));
   for (const json::value& item : pools) {
     const json::object& pool = item.as_object();
-    const json::object capacity = table(pool, "capacity");
-    const json::object verdict = table(pool, "verdict");
-    const std::string kind = text(verdict, "kind");
-    rows.add({{text(pool, "workerPoolId"), Look::bold},
-              {text(pool, "pending")},
-              {text(capacity, "running")},
-              {text(capacity, "requested")},
-              {text(capacity, "draining")},
-              {text(capacity, "stopping")},
-              {text(pool, "maxCapacity")},
+    const json::object capacity = table_of(pool, "capacity");
+    const json::object verdict = table_of(pool, "verdict");
+    const std::string kind = text_of(verdict, "kind");
+    rows.add({{text_of(pool, "workerPoolId"), Look::bold},
+              {text_of(pool, "pending")},
+              {text_of(capacity, "running")},
+              {text_of(capacity, "requested")},
+              {text_of(capacity, "draining")},
+              {text_of(capacity, "stopping")},
+              {text_of(pool, "maxCapacity")},
               {kind, look_of(kind)},
-              {text(verdict, "text")}});
+              {text_of(verdict, "text")}});
   }
   return rows.text(style);
 }
 
-std::string show_pool(const json::object& pool, const Style& style) {
-  const json::object capacity = table(pool, "capacity");
-  const json::object verdict = table(pool, "verdict");
-  const std::string kind = text(verdict, "kind");
-  std::string out =
-      style(Look::bold, text(pool, "workerPoolId")) + "  " + text(pool, "description") + "\n";
-  out += style(look_of(kind), kind) + ": " + text(verdict, "text") + "\n";
-  if (const std::string until = text(verdict, "until"); !until.empty())
-    out += "looked at again at " + short_time(until) + "\n";
-  out += "from " + (text(pool, "origin").empty() ? "the API" : text(pool, "origin")) +
-         ", strategy " + text(pool, "strategy") + ", capacity " + text(pool, "minCapacity") +
-         " to " + text(pool, "maxCapacity") + ", owner " + text(pool, "owner") + "\n";
-  out += text(pool, "pending") + " pending; " + text(capacity, "running") + " running, " +
-         text(capacity, "requested") + " requested, " + text(capacity, "draining") + " draining, " +
-         text(capacity, "stopping") + " stopping\n\n";
+namespace {
+
+std::string launch_config_table(const json::array& launch_configs, bool with_pool,
+                                const Style& style) {
   Table rows;
-  rows.add(heads(
-      {"LAUNCH CONFIGURATION", "PROVIDER", "WHERE", "STATUS", "RUNNING", "WEIGHT", "ARITHMETIC"}));
-  for (const json::value& item : list(pool, "launchConfigs")) {
+  std::vector<Cell> head = heads(
+      {"LAUNCH CONFIGURATION", "PROVIDER", "WHERE", "STATUS", "RUNNING", "WEIGHT", "ARITHMETIC"});
+  if (with_pool) head.insert(head.begin(), {"POOL", Look::bold});
+  rows.add(std::move(head));
+  for (const json::value& item : launch_configs) {
     const json::object& launch_config = item.as_object();
     std::string where;
-    for (const auto& [fact, value] : table(launch_config, "placement"))
+    for (const auto& [fact, value] : table_of(launch_config, "placement"))
       where +=
           (where.empty() ? "" : " ") + (value.is_string() ? std::string(value.get_string()) : "");
-    std::string status = text(launch_config, "status");
-    if (const std::string until = text(launch_config, "pausedUntil"); !until.empty())
+    std::string status = text_of(launch_config, "status");
+    if (const std::string until = text_of(launch_config, "pausedUntil"); !until.empty())
       status += " until " + short_time(until);
-    std::string why = text(launch_config, "arithmetic");
-    if (why.empty()) why = text(launch_config, "outdated");
-    if (why.empty()) why = text(launch_config, "pauseReason");
-    rows.add({{text(launch_config, "launchConfigId")},
-              {text(launch_config, "providerId")},
-              {where + " " + text(launch_config, "instanceType")},
-              {status, status == "active" ? Look::plain : Look::yellow},
-              {text(table(launch_config, "capacity"), "running")},
-              {two_digits(launch_config, "weight")},
-              {why}});
+    std::string why = text_of(launch_config, "arithmetic");
+    if (why.empty()) why = text_of(launch_config, "outdated");
+    if (why.empty()) why = text_of(launch_config, "pauseReason");
+    std::vector<Cell> row{{text_of(launch_config, "launchConfigId")},
+                          {text_of(launch_config, "providerId")},
+                          {where + " " + text_of(launch_config, "instanceType")},
+                          {status, status == "active" ? Look::plain : Look::yellow},
+                          {text_of(table_of(launch_config, "capacity"), "running")},
+                          {two_digits(launch_config, "weight")},
+                          {why}};
+    if (with_pool) row.insert(row.begin(), {text_of(launch_config, "workerPoolId"), Look::bold});
+    rows.add(std::move(row));
   }
-  return out + rows.text(style);
+  return rows.text(style);
 }
 
+}  // namespace
+
+std::string show_pool(const json::object& pool, const Style& style) {
+  const json::object capacity = table_of(pool, "capacity");
+  const json::object verdict = table_of(pool, "verdict");
+  const std::string kind = text_of(verdict, "kind");
+  std::string out =
+      style(Look::bold, text_of(pool, "workerPoolId")) + "  " + text_of(pool, "description") + "\n";
+  out += style(look_of(kind), kind) + ": " + text_of(verdict, "text") + "\n";
+  if (const std::string until = text_of(verdict, "until"); !until.empty())
+    out += "looked at again at " + short_time(until) + "\n";
+  out += "from " + (text_of(pool, "origin").empty() ? "the API" : text_of(pool, "origin")) +
+         ", strategy " + text_of(pool, "strategy") + ", capacity " + text_of(pool, "minCapacity") +
+         " to " + text_of(pool, "maxCapacity") + ", owner " + text_of(pool, "owner") + "\n";
+  out += text_of(pool, "pending") + " pending; " + text_of(capacity, "running") + " running, " +
+         text_of(capacity, "requested") + " requested, " + text_of(capacity, "draining") +
+         " draining, " + text_of(capacity, "stopping") + " stopping\n\n";
+  return out + launch_config_table(list_of(pool, "launchConfigs"), false, style);
+}
+
+std::string show_launch_configs(const json::object& document, const Style& style) {
+  const json::array launch_configs = list_of(document, "launchConfigs");
+  if (launch_configs.empty()) return "there is no such launch configuration\n";
+  return launch_config_table(launch_configs, true, style);
+}
+
+namespace {
+
+std::string worker_name(const json::object& worker) {
+  const std::string id = text_of(worker, "workerId");
+  if (id.empty()) return "(intent " + text_of(worker, "number") + ")";
+  return text_of(worker, "workerGroup") + "/" + id;
+}
+
+}  // namespace
+
 std::string show_workers(const json::object& document, const Style& style) {
+  const json::array workers = list_of(document, "workers");
+  if (workers.empty()) return "the pool has no such worker\n";
   Table rows;
-  rows.add(heads(
-      {"WORKER", "GROUP", "PROVIDER", "STATE", "DRAINS", "CAPACITY", "BUSY", "SINCE", "WHY"}));
-  for (const json::value& item : list(document, "workers")) {
+  rows.add(heads({"WORKER", "PROVIDER", "STATE", "DRAINS", "CAPACITY", "BUSY", "SINCE", "WHY"}));
+  for (const json::value& item : workers) {
     const json::object& worker = item.as_object();
-    const std::string drain = text(worker, "drain");
-    std::string name = text(worker, "workerId");
-    if (name.empty()) name = "(intent " + text(worker, "number") + ")";
-    rows.add({{name},
-              {text(worker, "workerGroup")},
-              {text(worker, "providerId")},
-              {text(worker, "state")},
+    const std::string drain = text_of(worker, "drain");
+    rows.add({{worker_name(worker)},
+              {text_of(worker, "providerId")},
+              {text_of(worker, "state")},
               {drain == "none" ? "" : drain, Look::yellow},
-              {text(worker, "capacity")},
-              {text(worker, "busy")},
-              {short_time(text(worker, "since"))},
-              {text(worker, "reason")}});
+              {text_of(worker, "capacity")},
+              {text_of(worker, "busy")},
+              {short_time(text_of(worker, "since"))},
+              {text_of(worker, "reason")}});
   }
-  return list(document, "workers").empty() ? "the pool has no worker\n" : rows.text(style);
+  return rows.text(style);
+}
+
+std::string show_worker(const json::object& worker, const Style& style) {
+  Table rows;
+  const auto line = [&](const char* name, std::string value) {
+    if (!value.empty()) rows.add({{name, Look::dim}, {std::move(value)}});
+  };
+  const auto time = [&](const char* name, const char* key) {
+    line(name, short_time(text_of(worker, key)));
+  };
+  const std::string drain = text_of(worker, "drain");
+  line("pool", text_of(worker, "workerPoolId"));
+  line("provider", text_of(worker, "providerId"));
+  line("launch configuration", text_of(worker, "launchConfigId"));
+  line("state", text_of(worker, "state") + " since " + short_time(text_of(worker, "since")));
+  line("launch", text_of(worker, "phase"));
+  line("drains", drain == "none" ? "" : drain);
+  line("why", text_of(worker, "reason"));
+  line("capacity", text_of(worker, "capacity"));
+  line("busy", text_of(worker, "busy"));
+  line("price per hour", text_of(worker, "pricePerHour"));
+  time("created", "created");
+  time("registered", "registered");
+  time("credentials expire", "credentialsExpire");
+  time("last active", "lastActive");
+  time("interruption", "interruption");
+  time("quarantined until", "quarantinedUntil");
+  time("expires", "expires");
+  return style(Look::bold, worker_name(worker)) + "\n" + rows.text(style, "  ");
+}
+
+std::string show_found_workers(const json::object& document, const Style& style) {
+  std::string out;
+  for (const json::value& item : list_of(document, "workers"))
+    out += show_worker(item.as_object(), style);
+  return out;
 }
 
 std::string show_decisions(const json::object& document, const Style& style) {
   std::string out;
-  for (const json::value& item : list(document, "decisions")) {
+  for (const json::value& item : list_of(document, "decisions")) {
     const json::object& decision = item.as_object();
-    out += style(Look::dim, short_time(text(decision, "at"))) + "  " +
-           style(Look::bold, text(decision, "kind")) + "  " + text(decision, "reason") +
-           style(Look::dim, "  [" + text(decision, "digest") + "]") + "\n";
-    const json::object inputs = table(table(decision, "document"), "inputs");
-    for (const json::value& entry : list(inputs, "offers")) {
+    out += style(Look::dim, short_time(text_of(decision, "at"))) + "  " +
+           style(Look::bold, text_of(decision, "kind")) + "  " + text_of(decision, "reason") +
+           style(Look::dim, "  [" + text_of(decision, "digest") + "]") + "\n";
+    const json::object inputs = table_of(table_of(decision, "document"), "inputs");
+    for (const json::value& entry : list_of(inputs, "offers")) {
       const json::object& offer = entry.as_object();
-      out += "    bid " + text(offer, "bidId") + ": " + text(offer, "instances") + " of " +
-             text(offer, "launchConfigId") + " by " + text(offer, "providerId") + " at " +
-             text(offer, "pricePerCapacityHour") + "/h, weight " + two_digits(offer, "weight") +
-             " (" + text(offer, "arithmetic") + ")\n";
+      out += "    bid " + text_of(offer, "bidId") + ": " + text_of(offer, "instances") + " of " +
+             text_of(offer, "launchConfigId") + " by " + text_of(offer, "providerId") + " at " +
+             text_of(offer, "pricePerCapacityHour") + "/h, weight " + two_digits(offer, "weight") +
+             " (" + text_of(offer, "arithmetic") + ")\n";
     }
-    for (const json::value& problem : list(inputs, "problems"))
+    for (const json::value& problem : list_of(inputs, "problems"))
       out += "    no bid: " + (problem.is_string() ? std::string(problem.get_string()) : "") + "\n";
   }
   return out.empty() ? "nothing was decided about the pool yet\n" : out;
@@ -171,37 +208,76 @@ std::string show_decisions(const json::object& document, const Style& style) {
 
 std::string show_errors(const json::object& document, const Style& style) {
   std::string out;
-  for (const json::value& item : list(document, "errors")) {
+  for (const json::value& item : list_of(document, "errors")) {
     const json::object& error = item.as_object();
-    out += style(Look::dim, short_time(text(error, "at"))) + "  " +
-           style(Look::red, text(error, "kind")) + "  " + text(error, "title") + ": " +
-           text(error, "description") + "  " + style(Look::dim, text(error, "launchConfigId")) +
-           "\n";
+    out +=
+        style(Look::dim, short_time(text_of(error, "at"))) + "  " +
+        style(Look::red, text_of(error, "kind")) + "  " +
+        style(Look::plain, text_of(error, "title") + ": " + text_of(error, "description")) + "  " +
+        style(Look::dim, text_of(error, "workerPoolId") + " " + text_of(error, "launchConfigId")) +
+        "\n";
   }
   return out.empty() ? "nothing went wrong\n" : out;
 }
 
-std::string show_holds(const json::object& document, const Style& style) {
-  std::string out;
-  for (const json::value& item : list(document, "holds"))
-    out += style(Look::yellow, "held  ") + text(item.as_object(), "text") + "\n";
-  Table rows;
-  rows.add(heads(
-      {"PROVIDER", "", "WORKERS", "CAPACITY", "MAX", "LAUNCHES WAITING", "LISTED", "TROUBLE"}));
-  for (const json::value& item : list(document, "providers")) {
-    const json::object& provider = item.as_object();
-    const json::object capacity = table(provider, "capacity");
-    const bool up = text(provider, "up") == "true";
-    rows.add({{text(provider, "providerId"), Look::bold},
-              {up ? "up" : "down", up ? Look::green : Look::red},
-              {text(capacity, "workers")},
-              {text(capacity, "running")},
-              {text(provider, "maxCapacity")},
-              {text(provider, "launchesWaiting")},
-              {short_time(text(provider, "listed"))},
-              {text(provider, "trouble")}});
+std::string show_error_counts(const json::object& document, const Style& style) {
+  std::string out = text_of(document, "total") + " errors are kept\n";
+  for (const auto& [key, title] : {std::pair{"byKind", "KIND"},
+                                   {"byTitle", "TITLE"},
+                                   {"byCode", "CODE"},
+                                   {"byWorkerPool", "WORKER POOL"},
+                                   {"byLaunchConfig", "LAUNCH CONFIGURATION"},
+                                   {"byDay", "DAY"}}) {
+    const json::object counts = table_of(document, key);
+    if (counts.empty()) continue;
+    std::vector<std::pair<std::int64_t, std::string>> sorted;
+    for (const auto& [name, count] : counts)
+      if (count.is_int64()) sorted.emplace_back(-count.get_int64(), std::string(name));
+    std::sort(sorted.begin(), sorted.end());
+    Table rows;
+    rows.add(heads({title, "ERRORS"}));
+    for (const auto& [count, name] : sorted) rows.add({{name}, {std::to_string(-count)}});
+    out += "\n" + rows.text(style);
   }
-  return out + rows.text(style);
+  return out;
+}
+
+std::string show_holds(const json::object& document, const Style& style) {
+  Table rows;
+  rows.add(heads({"PROVIDER", "SCOPE", "UNTIL", "TRY", "CLASS", "WHY"}));
+  for (const json::value& item : list_of(document, "holds")) {
+    const json::object& hold = item.as_object();
+    const bool probing = text_of(hold, "probing") == "true";
+    rows.add({{text_of(hold, "providerId"), Look::bold},
+              {text_of(hold, "scope")},
+              {probing ? "one launch tries" : short_time(text_of(hold, "until")), Look::yellow},
+              {text_of(hold, "strikes")},
+              {text_of(hold, "class")},
+              {text_of(hold, "message")}});
+  }
+  return list_of(document, "holds").empty() ? "nothing is held back\n" : rows.text(style);
+}
+
+std::string show_providers(const json::object& document, const Style& style) {
+  Table rows;
+  rows.add(heads({"PROVIDER", "", "WORKERS", "CAPACITY", "MAX", "PER SECOND", "LAUNCHES WAITING",
+                  "HOLDS", "LISTED", "TROUBLE"}));
+  for (const json::value& item : list_of(document, "providers")) {
+    const json::object& provider = item.as_object();
+    const json::object capacity = table_of(provider, "capacity");
+    const bool up = text_of(provider, "up") == "true";
+    rows.add({{text_of(provider, "providerId"), Look::bold},
+              {up ? "up" : "down", up ? Look::green : Look::red},
+              {text_of(capacity, "workers")},
+              {text_of(capacity, "running")},
+              {text_of(table_of(provider, "limits"), "maxCapacity")},
+              {text_of(table_of(provider, "throttle"), "launchesPerSecond")},
+              {text_of(provider, "launchesWaiting")},
+              {text_of(provider, "holds")},
+              {short_time(text_of(provider, "listed"))},
+              {text_of(provider, "trouble"), Look::red}});
+  }
+  return list_of(document, "providers").empty() ? "no provider is configured\n" : rows.text(style);
 }
 
 }  // namespace muster::cli

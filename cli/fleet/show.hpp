@@ -14,9 +14,14 @@ std::string with_provisioner(const std::string& pool);
 
 std::string show_pools(const json::object& document, const Style& style);
 std::string show_pool(const json::object& document, const Style& style);
+std::string show_launch_configs(const json::object& document, const Style& style);
 std::string show_workers(const json::object& document, const Style& style);
+std::string show_found_workers(const json::object& document, const Style& style);
+std::string show_worker(const json::object& worker, const Style& style);
 std::string show_decisions(const json::object& document, const Style& style);
 std::string show_errors(const json::object& document, const Style& style);
+std::string show_error_counts(const json::object& document, const Style& style);
 std::string show_holds(const json::object& document, const Style& style);
+std::string show_providers(const json::object& document, const Style& style);
 
 }  // namespace muster::cli

@@ -64,12 +64,6 @@ void print(const PluginList& list) {
   }
 }
 
-HostClient client_for(const HostOptions& options) {
-  auto address = find_host(options, process_environment);
-  if (!address) fail(address.error());
-  return HostClient(std::move(*address));
-}
-
 void show(const Result<json::value>& answer, bool as_json) {
   if (!answer) fail(answer.error());
   if (as_json) return void(std::printf("%s\n", json::write_pretty(*answer).c_str()));
@@ -81,13 +75,13 @@ void show(const Result<json::value>& answer, bool as_json) {
 }  // namespace
 
 void list_plugins(const PluginListing& options) {
-  HostClient host = client_for(options.host);
+  HostClient host = connect(options.host);
   show(options.rescan ? host.post(std::string(plugins_path) + "/rescan") : host.get(plugins_path),
        options.as_json);
 }
 
 void roll_back_plugin(const PluginRollback& options) {
-  HostClient host = client_for(options.host);
+  HostClient host = connect(options.host);
   show(host.post(std::string(plugins_path) + "/" + path_segment(options.plugin_id) + "/rollback"),
        options.as_json);
 }

@@ -19,11 +19,6 @@ CLI::App* add_verb(CLI::App& plugin, const char* name, const char* help,
 
 }  // namespace
 
-void fail(const Error& error) {
-  std::fprintf(stderr, "muster: %s\n", error.message.c_str());
-  throw Exit{exit_failed};
-}
-
 void add_plugin_commands(CLI::App& app) {
   CLI::App* plugin = app.add_subcommand("plugin", "See, check, install and begin plugins");
   plugin->require_subcommand(1);

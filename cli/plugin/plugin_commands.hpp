@@ -7,7 +7,7 @@
 
 #include <muster/error.hpp>
 
-#include "cli/host_client.hpp"
+#include "cli/connection.hpp"
 #include "host/plugin_loader/cell_spawner.hpp"
 #include "host/plugin_loader/kept_copy.hpp"
 
@@ -50,9 +50,6 @@ void make_new_plugin(const NewPlugin& options);
 
 // ------------------------------------------------------------------------------------------------
 // shared by the verbs
-
-// Prints "muster: <message>" and ends with exit_failed.
-[[noreturn]] void fail(const Error& error);
 
 // A plugin as it was handed over, copied to where it can be mapped: whoever rebuilds the original
 // meanwhile does not disturb the check.

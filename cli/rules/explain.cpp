@@ -1,9 +1,9 @@
 // `muster explain`: why is this value what it is?
 #include "cli/rules/explain.hpp"
 
-#include <algorithm>
 #include <memory>
-#include <set>
+
+#include <muster/rules/explanation.hpp>
 
 #include "cli/command.hpp"
 #include "cli/rules/commands.hpp"
@@ -43,73 +43,29 @@ void add_earlier(Table& table, const rules::Document& document,
   }
 }
 
-json::object source_json(const rules::Document& document, std::size_t rule,
-                         rules::Position position) {
-  return {{"rule", document.rules[rule].rule_id},
-          {"file", document.file},
-          {"line", position.line},
-          {"column", position.column}};
-}
-
-json::array earlier_json(const rules::Document& document,
-                         const std::vector<rules::Change>& earlier) {
-  json::array out;
-  for (const auto& change : earlier) {
-    auto object = source_json(document, change.rule, change.position);
-    object["key"] = rules::format_path(change.path);
-    if (change.value)
-      object["value"] = *change.value;
-    else
-      object["deleted"] = true;
-    out.push_back(std::move(object));
-  }
-  return out;
-}
-
 std::string rule_names(const rules::Document& document, const std::vector<std::size_t>& matched) {
   std::string text;
   for (const auto rule : matched) text += (text.empty() ? "" : ", ") + document.rules[rule].rule_id;
   return text.empty() ? "none" : text;
 }
 
-std::vector<std::string> known_keys(const rules::Evaluation& evaluation) {
-  std::set<std::string> keys;
-  const auto add = [&](rules::Path path) {
-    for (; !path.empty(); path.pop_back()) keys.insert(rules::format_path(path));
-  };
-  for (const auto& leaf : evaluation.leaves) add(leaf.path);
-  for (const auto& deletion : evaluation.deleted) add(deletion.path);
-  return {keys.begin(), keys.end()};
-}
-
 bool explain_one(const rules::Document& document, const rules::Facts& facts,
                  const rules::Evaluation& evaluation, const rules::Path& key, bool as_json) {
   Table table;
-  json::array values, deleted;
+  bool found = key.empty();
   for (const auto& leaf : evaluation.leaves) {
-    if (!is_below(leaf.path, key)) continue;
+    if (!rules::is_below(leaf.path, key)) continue;
     add_leaf(table, document, leaf);
-    values.push_back(leaf_json(document, leaf));
+    found = true;
   }
   for (const auto& deletion : evaluation.deleted) {
-    if (!is_below(deletion.path, key)) continue;
+    if (!rules::is_below(deletion.path, key)) continue;
     add_deletion(table, document, deletion);
-    deleted.push_back(deletion_json(document, deletion));
+    found = true;
   }
-  if (values.empty() && deleted.empty() && !key.empty()) return false;
+  if (!found) return false;
   if (as_json) {
-    json::object facts_json;
-    for (const auto& [name, value] : facts) facts_json[name] = value;
-    json::array matched;
-    for (const auto rule : evaluation.matched)
-      matched.push_back(json::value(document.rules[rule].rule_id));
-    print_json({{"configuration", document.id},
-                {"file", document.file},
-                {"facts", facts_json},
-                {"rules", matched},
-                {"values", values},
-                {"deleted", deleted},
-                {"document", evaluation.document}});
+    print_json(rules::explanation(document, facts, evaluation, key));
     return true;
   }
   const auto style = Style::of_stdout();
@@ -158,7 +114,7 @@ void run(const ExplainOptions& options) {
   if (one) {
     const auto evaluation = rules::evaluate(document, facts);
     if (!explain_one(document, facts, evaluation, key.value_or(rules::Path{}), options.json))
-      fail_unknown_key(*key, known_keys(evaluation), options.json);
+      fail_unknown_key(*key, rules::keys_of(evaluation), options.json);
     return;
   }
   auto cases = cases_of(target.folder.set, document);
@@ -178,30 +134,11 @@ void run(const ExplainOptions& options) {
   std::vector<std::string> known;
   Evaluations evaluations(document);
   for (const auto& one_case : cases.facts)
-    for (auto& name : known_keys(evaluations(one_case))) known.push_back(std::move(name));
+    for (auto& name : rules::keys_of(evaluations(one_case))) known.push_back(std::move(name));
   fail_unknown_key(*key, known, options.json);
 }
 
 }  // namespace
-
-bool is_below(const rules::Path& path, const rules::Path& key) {
-  return key.size() <= path.size() && std::equal(key.begin(), key.end(), path.begin());
-}
-
-json::object leaf_json(const rules::Document& document, const rules::Leaf& leaf) {
-  auto object = source_json(document, leaf.rule, leaf.position);
-  object["key"] = rules::format_path(leaf.path);
-  object["value"] = leaf.value;
-  object["replaced"] = earlier_json(document, leaf.earlier);
-  return object;
-}
-
-json::object deletion_json(const rules::Document& document, const rules::Deletion& deletion) {
-  auto object = source_json(document, deletion.rule, deletion.position);
-  object["key"] = rules::format_path(deletion.path);
-  object["replaced"] = earlier_json(document, deletion.earlier);
-  return object;
-}
 
 void add_leaf(Table& table, const rules::Document& document, const rules::Leaf& leaf) {
   table.add({{rules::format_path(leaf.path), Look::bold},

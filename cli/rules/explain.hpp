@@ -11,12 +11,7 @@
 
 namespace muster::cli {
 
-// Whether a path is the key or lies below it.
-bool is_below(const rules::Path& path, const rules::Path& key);
-
-// One leaf for programs, one for people (as rows of a table).
-json::object leaf_json(const rules::Document& document, const rules::Leaf& leaf);
-json::object deletion_json(const rules::Document& document, const rules::Deletion& deletion);
+// One leaf for people, as rows of a table.
 void add_leaf(Table& table, const rules::Document& document, const rules::Leaf& leaf);
 void add_deletion(Table& table, const rules::Document& document, const rules::Deletion& deletion);
 

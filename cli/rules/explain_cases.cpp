@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 
+#include <muster/rules/explanation.hpp>
+
 #include "cli/rules/explain.hpp"
 
 namespace muster::cli {
@@ -39,7 +41,8 @@ std::vector<rules::Path> paths_of(const std::vector<Kind>& kinds, const rules::P
   std::set<rules::Path> seen;
   for (const auto& kind : kinds)
     for (const auto& leaf : kind.evaluation->leaves)
-      if (is_below(leaf.path, key) && seen.insert(leaf.path).second) paths.push_back(leaf.path);
+      if (rules::is_below(leaf.path, key) && seen.insert(leaf.path).second)
+        paths.push_back(leaf.path);
   return paths;
 }
 
@@ -106,7 +109,7 @@ void print_all_json(const rules::Document& document, const Cases& cases,
   for (const auto& path : paths) {
     json::array values;
     for (const auto& value : values_of(path, kinds)) {
-      json::object object = value.leaf ? leaf_json(document, *value.leaf) : json::object{};
+      json::object object = value.leaf ? rules::to_json(document, *value.leaf) : json::object{};
       object.erase("key");
       object["count"] = value.cases.size();
       object["where"] = where_json(value.cases, cases);

@@ -163,6 +163,17 @@ void HoldLedger::probe_ended(const ProviderId& provider, const LaunchConfig& lau
     if (hold.probing && covers(hold, provider, launch_config)) hold.probing = false;
 }
 
+std::vector<Hold> HoldLedger::release(const ProviderId& provider,
+                                      const std::optional<std::string>& scope) {
+  std::vector<Hold> released;
+  std::erase_if(holds_, [&](const auto& entry) {
+    if (entry.first.first != provider || (scope && entry.first.second != *scope)) return false;
+    released.push_back(entry.second);
+    return true;
+  });
+  return released;
+}
+
 std::vector<Hold> HoldLedger::forget_before(Time then) {
   std::vector<Hold> forgotten;
   std::erase_if(holds_, [&](const auto& entry) {

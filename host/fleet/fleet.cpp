@@ -193,6 +193,14 @@ const Worker* Fleet::find_worker(const WorkerName& name) const {
   return found == nowhere ? nullptr : &workers_[found];
 }
 
+std::vector<const Worker*> Fleet::find_workers(const WorkerGroup& group, const WorkerId& id) const {
+  std::vector<const Worker*> found;
+  for (Index provider = 0; provider < providers_.size(); ++provider)
+    if (const Index at = lookup(provider, group.str(), id.str()); at != nowhere)
+      found.push_back(&workers_[at]);
+  return found;
+}
+
 void Fleet::index_instance(Index index) {
   const Worker& worker = workers_[index];
   if (has_instance(worker))

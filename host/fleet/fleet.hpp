@@ -134,6 +134,12 @@ class Fleet {
                      const std::string& reason, Now now);
   Result<void> resume(const WorkerPoolId& pool, const LaunchConfigId& id, Now now);
 
+  // Ends holds before their time: the one of that scope, or all of the provider. Returns them.
+  // `not_found`: there is none.
+  Result<std::vector<bidding::Hold>> release_holds(const ProviderId& provider,
+                                                   const std::optional<std::string>& scope,
+                                                   Now now);
+
   // Decides all that can be decided now, and hands out what came of it.
   Outcome settle(Now now);
   // When settle() should be called again at the latest.
@@ -149,6 +155,8 @@ class Fleet {
   const std::vector<Worker>& workers() const { return workers_; }
   const Pool* find_pool(const WorkerPoolId& id) const;
   const Worker* find_worker(const WorkerName& name) const;
+  // Whatever its pool; two providers may have machines of the same name.
+  std::vector<const Worker*> find_workers(const WorkerGroup& group, const WorkerId& id) const;
   const ApiPoolRow* find_api_pool(const WorkerPoolId& id) const;
   const std::string& group_name(Index group) const { return groups_[group]; }
   std::vector<bidding::Hold> holds() const { return holds_.all(); }

@@ -310,6 +310,23 @@ void Fleet::unhold(const bidding::Hold& hold) {
          "no longer held back: " + hold.scope_text(), {{"scope", hold.scope_text()}});
 }
 
+Result<std::vector<bidding::Hold>> Fleet::release_holds(const ProviderId& provider,
+                                                        const std::optional<std::string>& scope,
+                                                        Now now) {
+  begin(now);
+  auto released = holds_.release(provider, scope);
+  if (released.empty())
+    return Error::not_found("nothing of provider " + provider.str() + " is held back" +
+                            (scope ? " in that scope" : "") + "; see: muster holds");
+  const Index index = index_of_provider(provider);
+  for (const bidding::Hold& hold : released) unhold(hold);
+  for (Index pool = 0; pool < pools_.size(); ++pool)
+    if (std::ranges::any_of(pools_[pool].launch_configs,
+                            [&](Index at) { return launch_configs_[at].provider == index; }))
+      wake(pool, true);
+  return released;
+}
+
 void Fleet::canary_succeeded(Worker& worker) {
   worker.canary = false;
   for (const bidding::Hold& over :

@@ -84,6 +84,7 @@ class Router {
   std::size_t size() const { return routes_.size(); }
   const std::string& method(std::size_t route) const { return routes_[route].method; }
   const std::string& pattern(std::size_t route) const { return routes_[route].pattern; }
+  Access access(std::size_t route) const { return routes_[route].access; }
 
  private:
   struct Route {

@@ -1,6 +1,8 @@
 #include <fstream>
 #include <signal.h>
+#include <sstream>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/integration/musterd_process.hpp"
@@ -9,6 +11,7 @@ namespace muster::testing {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::HasSubstr;
 
 TEST(StatusCommand, says_where_it_looked_when_no_host_runs) {
   TemporaryFolder folder;
@@ -22,20 +25,20 @@ TEST(StatusCommand, says_where_it_looked_when_no_host_runs) {
 TEST(StatusCommand, says_so_when_the_host_is_gone_or_the_token_is_wrong) {
   Musterd musterd;
   const std::string url = musterd.address().url;
-  const Finished stranger = run("muster", {"status", "--host", url, "--token", "wrong"});
+  const Finished stranger = run("muster", {"status", "--url", url, "--token", "wrong"});
   EXPECT_EQ(stranger.exit_code, 1);
   EXPECT_NE(stranger.output.find("not known here"), std::string::npos) << stranger.output;
   musterd.process().signal(SIGTERM);
   musterd.process().exit_code();
-  const Finished gone = run("muster", {"status", "--host", url, "--token", "x"});
+  const Finished gone = run("muster", {"status", "--url", url, "--token", "x"});
   EXPECT_EQ(gone.exit_code, 1);
   EXPECT_NE(gone.output.find("cannot be reached"), std::string::npos) << gone.output;
 }
 
 TEST(StatusCommand, a_token_is_not_shown_to_a_host_that_was_named_otherwise) {
   Musterd musterd;
-  const Finished asked = run("muster", {"status", "--host", "http://127.0.0.1:1",
-                                        "--data-directory", musterd.data_directory().string()});
+  const Finished asked = run("muster", {"status", "--url", "http://127.0.0.1:1", "--data-directory",
+                                        musterd.data_directory().string()});
   EXPECT_EQ(asked.exit_code, 1);
   EXPECT_NE(asked.output.find("there is no token for http://127.0.0.1:1"), std::string::npos)
       << asked.output;
@@ -54,7 +57,7 @@ TEST(StatusCommand, finds_the_host_by_data_directory_environment_and_options) {
       run("muster", {"status"}, {{"MUSTER_URL", address.url}, {"MUSTER_TOKEN", address.token}});
   EXPECT_TRUE(by_environment.output.starts_with(first_line)) << by_environment.output;
   const Finished by_options =
-      run("muster", {"status", "--host", address.url + "/", "--token", address.token, "--json"});
+      run("muster", {"status", "--url", address.url + "/", "--token", address.token, "--json"});
   const auto document = json::parse_object(by_options.output);
   ASSERT_TRUE(document) << by_options.output;
   EXPECT_EQ(document->at("pid"), musterd.process().pid());
@@ -69,6 +72,165 @@ TEST(StatusCommand, finds_the_host_that_runs_on_the_defaults) {
   std::ofstream(folder / "muster/admin-token") << address.token << "\n";
   const Finished asked = run("muster", {"status"}, {{"XDG_STATE_HOME", folder.path().string()}});
   EXPECT_EQ(asked.exit_code, 0) << asked.output;
+}
+
+// A host with one pool that has workers, and a home folder of whoever asks.
+class CommandsOfAHost : public ::testing::Test {
+ protected:
+  CommandsOfAHost() {
+    fs::create_directories(folder / "workers");
+    std::ofstream(folder / "workers/build.toml")
+        << "workerTypes = [\"build\"]\n[[rules]]\nruleId = \"all\"\ndescription = \"All\"\n"
+           "[rules.values]\nproviders = [\"sim\"]\nowner = \"a@example.com\"\n"
+           "description = \"Builds\"\nmaxCapacity = 4\nsimulated.instanceTypes = [\"small\"]\n";
+    std::ofstream(folder / "demand.json") << R"({"worker-manager/build": 2})";
+    host = std::make_unique<Musterd>(
+        "[http]\naccessLog = false\n[workerConfigurations]\nsource = { folder = \"" +
+            (folder / "workers").string() +
+            "\" }\n[providers.sim]\nplugin = \"provider/simulated\"\n[strategies.classic]\n"
+            "plugin = \"strategy/classic\"\n[demand.cron]\ntype = \"file\"\nfile = \"" +
+            (folder / "demand.json").string() + "\"\n",
+        Variables{}, MUSTER_SHIPPED_PLUGINS);
+    variables = {{"HOME", folder.path().string()}};
+    log_in();
+  }
+
+  void log_in() {
+    const Finished done =
+        run("muster", {"login", "--url", host->address().url, "--token", host->address().token},
+            variables);
+    EXPECT_EQ(done.exit_code, 0) << done.output;
+  }
+  std::string said(const std::vector<std::string>& arguments, int exit_code = 0) {
+    const Finished done = run("muster", arguments, variables);
+    EXPECT_EQ(done.exit_code, exit_code) << done.output;
+    return done.output;
+  }
+  json::object document(std::vector<std::string> arguments) {
+    arguments.push_back("--json");
+    const auto parsed = json::parse_object(said(arguments));
+    EXPECT_TRUE(parsed);
+    return parsed.value_or(json::object());
+  }
+  void wait_for_workers() {
+    for (int i = 0; i < 300; ++i) {
+      const auto workers = document({"workers", "build"}).at("workers").as_array();
+      if (workers.size() == 2 && !workers[0].at("workerId").as_string().empty() &&
+          !workers[1].at("workerId").as_string().empty())
+        return;
+    }
+    throw std::runtime_error("there never were two workers");
+  }
+
+  TemporaryFolder folder;
+  std::unique_ptr<Musterd> host;
+  Variables variables;
+};
+
+TEST_F(CommandsOfAHost, a_login_is_tried_before_it_is_stored_and_logout_forgets_it) {
+  const fs::path file = folder / ".config/muster/login.json";
+  EXPECT_EQ(fs::status(file).permissions(), fs::perms(0600));
+  EXPECT_THAT(said({"whoami"}), HasSubstr("admin"));
+  EXPECT_THAT(said({"logout"}), HasSubstr("logged out"));
+  EXPECT_FALSE(fs::exists(file));
+  EXPECT_THAT(said({"logout"}), HasSubstr("were not logged in"));
+  EXPECT_THAT(said({"login", "--url", host->address().url, "--token", "wrong"}, 1),
+              HasSubstr("does not open"));
+  EXPECT_FALSE(fs::exists(file));
+  EXPECT_THAT(said({"login"}, 1), HasSubstr("--url"));
+  EXPECT_THAT(said({"login", "--url", "http://127.0.0.1:1", "--token", "x"}, 1),
+              HasSubstr("is musterd running there?"));
+}
+
+TEST_F(CommandsOfAHost, the_variables_of_taskcluster_clients_sign_requests) {
+  const json::object made =
+      document({"client", "create", "ci/deploy", "--scope", "muster:get:pools"});
+  variables = {{"HOME", (folder / "elsewhere").string()},
+               {"TASKCLUSTER_ROOT_URL", host->address().url},
+               {"TASKCLUSTER_CLIENT_ID", "ci/deploy"},
+               {"TASKCLUSTER_ACCESS_TOKEN", std::string(made.at("accessToken").as_string())}};
+  EXPECT_THAT(said({"whoami"}), HasSubstr("ci/deploy"));
+  said({"pools"});
+  EXPECT_THAT(said({"status"}, 1), HasSubstr("muster:get:status"));
+  variables["TASKCLUSTER_ACCESS_TOKEN"] = "something-else-altogether";
+  EXPECT_THAT(said({"pools"}, 1), HasSubstr("TASKCLUSTER_ROOT_URL"));
+}
+
+TEST_F(CommandsOfAHost, tables_and_documents_of_everything) {
+  wait_for_workers();
+  EXPECT_THAT(said({"pools"}), HasSubstr("worker-manager/build"));
+  EXPECT_THAT(said({"pools", "--verdict", "draining"}), HasSubstr("no worker pool"));
+  EXPECT_THAT(said({"pool", "build"}), HasSubstr("ARITHMETIC"));
+  EXPECT_THAT(said({"pool", "none"}, 1), HasSubstr("see: muster pools"));
+  EXPECT_THAT(said({"workers", "build", "--state", "requested"}), HasSubstr("sim-"));
+  EXPECT_THAT(said({"workers", "build", "--state", "stopped"}), HasSubstr("no such worker"));
+  said({"workers", "build", "--state", "asleep"}, 2);
+  const json::object workers = document({"workers", "build"});
+  const json::object& worker = workers.at("workers").at(0).as_object();
+  const std::string name = std::string(worker.at("workerGroup").as_string()) + "/" +
+                           std::string(worker.at("workerId").as_string());
+  EXPECT_THAT(said({"worker", name}), HasSubstr("worker-manager/build"));
+  EXPECT_THAT(said({"worker", name, "--pool", "build"}), HasSubstr("price per hour"));
+  EXPECT_THAT(said({"worker", "a/b"}, 1), HasSubstr("there is no worker a/b"));
+  EXPECT_THAT(said({"worker", "ab"}, 1), HasSubstr("workerGroup/workerId"));
+  EXPECT_THAT(said({"log", "build", "--kind", "select"}), HasSubstr("bid "));
+  EXPECT_THAT(said({"errors"}), HasSubstr("nothing went wrong"));
+  EXPECT_THAT(said({"errors", "build", "--stats"}), HasSubstr("0 errors"));
+  EXPECT_THAT(said({"holds"}), HasSubstr("nothing is held back"));
+  EXPECT_THAT(said({"holds", "release", "sim"}, 1), HasSubstr("muster holds"));
+  EXPECT_THAT(said({"providers"}), HasSubstr("sim"));
+  EXPECT_THAT(said({"clients"}), HasSubstr("admin"));
+  EXPECT_THAT(said({"status"}), HasSubstr("1 pools, 2 workers"));
+  EXPECT_THAT(said({"--help"}), HasSubstr("TASKCLUSTER_ROOT_URL"));
+}
+
+TEST_F(CommandsOfAHost, launch_configurations_are_paused_for_a_while_and_resumed) {
+  wait_for_workers();
+  const json::object all = document({"launch-configs", "build"});
+  const std::string id(all.at("launchConfigs").at(0).at("launchConfigId").as_string());
+  EXPECT_THAT(said({"launch-configs", "pause", "build", id}, 1), HasSubstr("--for 2h"));
+  EXPECT_THAT(said({"launch-configs", "pause", "build", id, "--for", "2 moons"}, 1),
+              HasSubstr("no duration"));
+  EXPECT_THAT(said({"launch-configs", "pause", "build", "lc-0", "--for", "2h"}, 1),
+              HasSubstr("lc-0"));
+  EXPECT_THAT(
+      said({"launch-configs", "pause", "build", id, "--for", "1h30m", "--reason", "bad image"}),
+      HasSubstr("paused until"));
+  EXPECT_THAT(said({"launch-configs", "--status", "paused"}), HasSubstr("bad image"));
+  EXPECT_THAT(said({"launch-configs", "resume", "build", id}), HasSubstr("resumed"));
+  EXPECT_THAT(said({"launch-configs", "--status", "paused"}), HasSubstr("no such"));
+}
+
+TEST_F(CommandsOfAHost, events_are_followed_over_a_restart_of_the_host) {
+  wait_for_workers();
+  EXPECT_THAT(said({"events", "--kind", "worker-*", "--pool", "build"}),
+              HasSubstr("worker-requested"));
+  EXPECT_THAT(said({"events", "--kind", "Worker!"}, 1), HasSubstr("kind"));
+  variables["MUSTER_TOKEN"] = host->address().token;
+  Process follower("muster",
+                   {"events", "--follow", "--since", "0", "--url", host->address().url, "--kind",
+                    "launch-configuration-*", "--json"},
+                   variables);
+  follower.wait_for("launch-configuration-created");
+  const std::string port = std::to_string(host->port());
+  host->kill();
+  std::string configuration = content_of(host->configuration_file());
+  configuration.replace(configuration.find("127.0.0.1:0"), 11, "127.0.0.1:" + port);
+  std::ofstream(host->configuration_file()) << configuration;
+  host->start();
+  const json::object all = document({"launch-configs", "build"});
+  const std::string id(all.at("launchConfigs").at(0).at("launchConfigId").as_string());
+  said({"launch-configs", "pause", "build", id, "--for", "1h"});
+  follower.wait_for("launch-configuration-paused");
+  follower.signal(SIGINT);
+  EXPECT_EQ(follower.exit_code(), 0) << follower.output();
+  std::int64_t last = 0;  // nothing twice, nothing out of order
+  std::istringstream lines(follower.output());
+  for (std::string line; std::getline(lines, line);)
+    if (const auto event = json::parse_object(line)) {
+      EXPECT_GT(event->at("number").as_int64(), last) << follower.output();
+      last = event->at("number").as_int64();
+    }
 }
 
 }  // namespace

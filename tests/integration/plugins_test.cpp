@@ -104,7 +104,7 @@ TEST_F(PluginsOfHost, mistakes_are_told_in_a_sentence) {
               HasSubstr("open /nowhere/x.so: No such file or directory"));
   EXPECT_EQ(muster({"new", "provider", "Bad Name"}).exit_code, 2);
   EXPECT_EQ(muster({"new", "table", "x"}).exit_code, 2);
-  EXPECT_EQ(muster({"list", "--host", "http://127.0.0.1:1"}).exit_code, 1);
+  EXPECT_EQ(muster({"list", "--url", "http://127.0.0.1:1"}).exit_code, 1);
 }
 
 TEST_F(PluginsOfHost, check_tells_which_promises_a_plugin_breaks) {

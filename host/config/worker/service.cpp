@@ -31,6 +31,11 @@ Status Service::status() const {
   return status_;
 }
 
+std::shared_ptr<const SourceFiles> Service::files(bool refused) const {
+  const std::lock_guard lock(mutex_);
+  return refused ? refused_ : serving_;
+}
+
 void Service::run() {
   auto pause = settings_.retry;
   while (!leaving_) {
@@ -129,6 +134,8 @@ void Service::serve(const Outcome& outcome) {
     status.source_error = status_.source_error;
     status.source_failed_at = status_.source_failed_at;
     status_ = status;
+    serving_ = std::make_shared<const SourceFiles>(newest_);
+    refused_.reset();
   }
   parts_.log.info("the worker configurations are in force",
                   {{"revision", status.revision},
@@ -144,6 +151,8 @@ void Service::refuse(const Outcome& outcome) {
                     status_.problems != outcome.problems || status_.waits != outcome.waits;
   if (status_.refused_revision != newest_.revision || !status_.refused_at)
     status_.refused_at = parts_.clock->now();
+  if (!refused_ || refused_->revision != newest_.revision)
+    refused_ = std::make_shared<const SourceFiles>(newest_);
   status_.refused_revision = newest_.revision;
   status_.problems = outcome.problems;
   status_.waits = outcome.waits;

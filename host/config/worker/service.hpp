@@ -67,6 +67,9 @@ class Service {
   void reload() const { watch_.wake(); }
 
   Status status() const;  // THREADS: any
+  // The files that serve, or the newest ones if those are refused; null if there are none. THREADS:
+  // any.
+  std::shared_ptr<const SourceFiles> files(bool refused) const;
 
  private:
   Service(ServiceParts parts, ServiceSettings settings, FolderWatch watch);
@@ -92,6 +95,7 @@ class Service {
 
   mutable std::mutex mutex_;
   Status status_;
+  std::shared_ptr<const SourceFiles> serving_, refused_;
   std::atomic<bool> leaving_{false};
   std::thread thread_;
 };

@@ -1,0 +1,195 @@
+#include "cli/fleet/actions.hpp"
+
+#include <chrono>
+#include <filesystem>
+
+#include <muster/codec.hpp>
+
+#include "cli/connection.hpp"
+#include "cli/fleet/show.hpp"
+#include "cli/fleet/show_status.hpp"
+#include "cli/rules/terminal.hpp"
+
+namespace muster::cli {
+namespace {
+
+const std::string fleet_api = "/api/muster/v1/";
+
+using Shown = std::string (*)(const json::object&, const Style&);
+
+void put_out(const json::value& document, bool as_json, Shown shown) {
+  if (as_json) return print_json(document);
+  if (!document.is_object()) fail(Error::internal("the host's answer is not understood"));
+  print(shown(document.get_object(), Style::of_stdout()));
+}
+
+void ask_and_show(const FleetOptions& options, const std::string& path, Shown shown) {
+  put_out(answer_of(connect(options.host).get(fleet_api + path)), options.as_json, shown);
+}
+
+void ask_all_and_show(const FleetOptions& options, const std::string& path, const char* name,
+                      const char* parameter, Shown shown) {
+  HostClient host = connect(options.host);
+  put_out(all_pages(host, fleet_api + path, name, parameter), options.as_json, shown);
+}
+
+std::string pool_path(const FleetOptions& options) {
+  return "pools/" + path_segment(with_provisioner(options.pool));
+}
+
+std::string launch_config_path(const FleetOptions& options) {
+  return fleet_api + pool_path(options) + "/launch-configs/" + path_segment(options.launch_config);
+}
+
+// For programs the host's document, for people one line.
+void say(const FleetOptions& options, const json::value& answer, const std::string& line) {
+  if (options.as_json) return print_json(answer);
+  print(line + "\n");
+}
+
+std::string end_of_pause(const FleetOptions& options) {
+  if (!options.until.empty()) return options.until;
+  const auto seconds = seconds_of(options.duration);
+  if (!seconds)
+    fail(Error::invalid(options.duration.empty()
+                            ? "say how long: --for 2h, or --until 2026-01-02T03:04:05Z"
+                            : "--for " + options.duration +
+                                  " is no duration; write 90s, 30m, 2h or 3d"));
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  return format_time(now + std::chrono::seconds(*seconds));
+}
+
+}  // namespace
+
+std::optional<long long> seconds_of(const std::string& duration) {
+  constexpr long long longest = 10LL * 366 * 86400;
+  long long total = 0, number = 0;
+  bool digits = false;
+  for (const char c : duration) {
+    if (c >= '0' && c <= '9') {
+      number = 10 * number + (c - '0');
+      if (number > longest) return std::nullopt;
+      digits = true;
+      continue;
+    }
+    const long long unit = c == 's' ? 1 : c == 'm' ? 60 : c == 'h' ? 3600 : c == 'd' ? 86400 : 0;
+    if (!digits || unit == 0) return std::nullopt;
+    total += number * unit;
+    number = 0;
+    digits = false;
+  }
+  if (digits || total <= 0 || total > longest) return std::nullopt;
+  return total;
+}
+
+void show_status(const FleetOptions& options) {
+  ask_and_show(options, "status", status_text);
+}
+
+void list_pools(const FleetOptions& options) {
+  ask_all_and_show(options, "pools" + query_of({{"limit", "1000"}, {"verdict", options.verdict}}),
+                   "pools", "after", show_pools);
+}
+
+void show_one_pool(const FleetOptions& options) {
+  ask_and_show(options, pool_path(options), show_pool);
+}
+
+void list_workers(const FleetOptions& options) {
+  std::string query = query_of({{"limit", "1000"},
+                                {"launchConfigId", options.launch_config},
+                                {"providerId", options.provider}});
+  for (const std::string& state : options.states) query += "&state=" + path_segment(state);
+  ask_all_and_show(options, pool_path(options) + "/workers" + query, "workers", "before",
+                   show_workers);
+}
+
+void show_one_worker(const FleetOptions& options) {
+  const std::size_t slash = options.worker.find('/');
+  if (slash == std::string::npos || slash == 0 || slash + 1 == options.worker.size())
+    fail(Error::invalid(
+        options.worker +
+        " is no worker: write workerGroup/workerId, as `muster workers` shows them"));
+  const std::string name = path_segment(options.worker.substr(0, slash)) + "/" +
+                           path_segment(options.worker.substr(slash + 1));
+  if (options.pool.empty())
+    ask_and_show(options, "workers/" + name, show_found_workers);
+  else
+    ask_and_show(options, pool_path(options) + "/workers/" + name, show_worker);
+}
+
+void list_launch_configs(const FleetOptions& options) {
+  ask_all_and_show(
+      options,
+      "launch-configs" +
+          query_of({{"limit", "1000"},
+                    {"workerPoolId", options.pool.empty() ? "" : with_provisioner(options.pool)},
+                    {"providerId", options.provider},
+                    {"status", options.status}}),
+      "launchConfigs", "after", show_launch_configs);
+}
+
+void pause_launch_config(const FleetOptions& options) {
+  const std::string until = end_of_pause(options);
+  const json::value answer = answer_of(connect(options.host)
+                                           .post(launch_config_path(options) + "/pause",
+                                                 {{"until", until}, {"reason", options.reason}}));
+  say(options, answer, "paused until " + until);
+}
+
+void resume_launch_config(const FleetOptions& options) {
+  say(options, answer_of(connect(options.host).post(launch_config_path(options) + "/resume")),
+      "resumed");
+}
+
+void list_decisions(const FleetOptions& options) {
+  ask_and_show(options,
+               pool_path(options) + "/decisions" +
+                   query_of({{"limit", std::to_string(options.limit)},
+                             {"kind", options.kind},
+                             {"digest", options.digest}}),
+               show_decisions);
+}
+
+void list_errors(const FleetOptions& options) {
+  const std::string pool = options.pool.empty() ? "" : with_provisioner(options.pool);
+  if (options.stats)
+    return ask_and_show(options, "errors/stats" + query_of({{"workerPoolId", pool}}),
+                        show_error_counts);
+  ask_and_show(options,
+               (pool.empty() ? "" : pool_path(options) + "/") + "errors" +
+                   query_of({{"limit", std::to_string(options.limit)},
+                             {"kind", options.kind},
+                             {"launchConfigId", options.launch_config}}),
+               show_errors);
+}
+
+void list_holds(const FleetOptions& options) {
+  ask_and_show(options, "holds" + query_of({{"providerId", options.provider}}), show_holds);
+}
+
+void release_holds(const FleetOptions& options) {
+  const json::value answer =
+      answer_of(connect(options.host)
+                    .remove(fleet_api + "holds/" + path_segment(options.provider) +
+                            query_of({{"scope", options.scope}})));
+  const std::size_t count =
+      answer.is_object() ? list_of(answer.get_object(), "released").size() : 0;
+  say(options, answer, "released " + count_of(count, "hold") + " of " + options.provider);
+}
+
+void list_providers(const FleetOptions& options) {
+  ask_and_show(options, "providers", show_providers);
+}
+
+void back_up(const FleetOptions& options) {
+  const std::string file = std::filesystem::absolute(options.file).lexically_normal().string();
+  const json::value answer =
+      answer_of(connect(options.host).post(fleet_api + "backup", {{"file", file}}));
+  say(options, answer,
+      "wrote " + file +
+          "\nTo go back to it: stop the host, put it in the place of muster.db (and remove "
+          "muster.db-wal and muster.db-shm), start the host.");
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,125 @@
+#include "cli/fleet/events.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "cli/connection.hpp"
+#include "cli/event_parser.hpp"
+#include "cli/fleet/show.hpp"
+#include "host/base/file_descriptor.hpp"
+
+namespace muster::cli {
+namespace {
+
+constexpr int first_pause = 500, longest_pause = 30'000;  // milliseconds between two attempts
+
+// Becomes readable when the program is to end, in place of the signals' usual effect.
+FileDescriptor end_of_program() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
+  return FileDescriptor(::signalfd(-1, &signals, SFD_CLOEXEC));
+}
+
+// False: the program is to end.
+bool wait_for(int milliseconds, int end) {
+  pollfd waiting{end, POLLIN, 0};
+  return ::poll(&waiting, 1, milliseconds) == 0;
+}
+
+std::string event_query(const EventOptions& options) {
+  std::string query =
+      query_of({{"workerPoolId", options.pool.empty() ? "" : with_provisioner(options.pool)},
+                {"providerId", options.provider},
+                {"launchConfigId", options.launch_config},
+                {"workerId", options.worker}});
+  const auto add = [&](const std::string& name, const std::string& value) {
+    query += (query.empty() ? "?" : "&") + name + "=" + path_segment(value);
+  };
+  for (const std::string& kind : options.kinds) add("kind", kind);
+  if (options.since >= 0)
+    add("after", std::to_string(options.since));
+  else
+    add("last", std::to_string(options.last));
+  return "/api/muster/v1/events" + query;
+}
+
+void print_event(const std::string& data, bool as_json) {
+  const auto event = json::parse_object(data);
+  if (!event) return;
+  print(as_json ? json::write(*event) + "\n" : event_line(*event, Style::of_stdout()));
+}
+
+// Some events are kept no longer, or the host has another store.
+void print_reset(const std::string& data) {
+  std::fprintf(stderr, "muster: events are missing here: the host keeps them no longer (%s)\n",
+               data.c_str());
+}
+
+void follow(const EventOptions& options) {
+  HostClient host = connect(options.host);
+  const FileDescriptor end = end_of_program();
+  const std::string path = event_query(options);
+  std::string last_id;
+  int pause = first_pause;
+  bool was_there = false;
+  do {
+    EventParser parser;
+    const auto streamed = host.stream(path, last_id, end.get(), [&](std::string_view bytes) {
+      was_there = true;
+      pause = first_pause;
+      parser.feed(bytes, [&](const StreamedEvent& event) {
+        if (event.name == "reset")
+          print_reset(event.data);
+        else
+          print_event(event.data, options.as_json);
+      });
+      std::fflush(stdout);
+    });
+    if (!parser.last_id().empty()) last_id = parser.last_id();
+    const bool hopeless = !streamed && streamed.error().error_class != ErrorClass::transient;
+    if (!streamed && (hopeless || !was_there)) fail(streamed.error());
+    if (!streamed) std::fprintf(stderr, "muster: %s\n", streamed.error().message.c_str());
+    if (!wait_for(0, end.get())) return;
+    if (streamed)
+      std::fprintf(stderr, "muster: the stream ended; going on behind event %s\n",
+                   last_id.empty() ? "(none)" : last_id.c_str());
+    if (!wait_for(pause, end.get())) return;
+    pause = std::min(2 * pause, longest_pause);
+  } while (true);
+}
+
+}  // namespace
+
+std::string event_line(const json::object& event, const Style& style) {
+  std::string about;
+  for (const char* key :
+       {"workerPoolId", "launchConfigId", "providerId", "workerGroup", "workerId"})
+    if (const std::string part = text_of(event, key); !part.empty())
+      about += (about.empty() ? "" : " ") + part;
+  return style(Look::dim, text_of(event, "number") + "  " + short_time(text_of(event, "at"))) +
+         "  " + style(Look::bold, text_of(event, "kind")) + "  " +
+         style(Look::plain, text_of(event, "text")) +
+         (about.empty() ? "" : "  " + style(Look::dim, about)) + "\n";
+}
+
+void show_events(const EventOptions& options) {
+  if (options.follow) return follow(options);
+  HostClient host = connect(options.host);
+  json::value page = answer_of(host.get(event_query(options) + "&limit=1000"));
+  if (options.as_json) return print_json(page);
+  if (!page.is_object()) return;
+  const json::array events = list_of(page.get_object(), "events");
+  for (const json::value& event : events)
+    if (event.is_object()) print(event_line(event.get_object(), Style::of_stdout()));
+  if (events.empty()) print("nothing of that kind has happened\n");
+  if (text_of(page.get_object(), "more") == "true")
+    print("there is more: --since " + text_of(page.get_object(), "next") + "\n");
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,54 @@
+// Where the host is and who we are to it: from options, the environment, `muster login`, or the
+// data directory of a host on this machine.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <muster/error.hpp>
+
+namespace muster::cli {
+
+// What the operator said on the command line. Empty fields are looked up.
+struct HostOptions {
+  std::string url = {}, token = {}, ca_file = {}, data_directory = {};
+};
+
+using Environment = std::function<std::string(const char* name)>;  // empty: not set
+std::string process_environment(const char* name);
+
+// A bearer token, or a client that signs its requests.
+struct HostAddress {
+  std::string url = {};
+  std::string token = {};
+  std::string client_id = {}, access_token = {}, certificate = {};
+  std::string ca_file = {};  // empty: those that the machine trusts
+  std::string origin = {};   // where the address came from, for messages: "MUSTER_URL"
+
+  bool has_credentials() const { return !token.empty() || !client_id.empty(); }
+};
+
+// The address is the first of: --url; that of --data-directory; $MUSTER_URL; $TASKCLUSTER_ROOT_URL
+// (if $TASKCLUSTER_CLIENT_ID and $TASKCLUSTER_ACCESS_TOKEN are there, too); what `muster login` has
+// stored; the file `address` in $XDG_STATE_HOME/muster, ~/.local/state/muster or /var/lib/muster.
+//
+// The credentials are the first of: --token; $MUSTER_TOKEN; $TASKCLUSTER_CLIENT_ID and
+// $TASKCLUSTER_ACCESS_TOKEN with $TASKCLUSTER_CERTIFICATE, unless the address came from a login or
+// a data directory; those of the login, if it is about this address; the file `admin-token`,
+// likewise.
+//
+// The CA's file is --ca-file, $MUSTER_CA_FILE or that of the login. Fails as `notFound` or `auth`
+// with a sentence that says where it looked.
+Result<HostAddress> find_host(const HostOptions& options, const Environment& environment);
+
+// $XDG_CONFIG_HOME/muster/login.json, or ~/.config/muster/login.json; fails if neither is set.
+Result<std::filesystem::path> login_file(const Environment& environment);
+// Nothing if there is none; fails if it cannot be read or others may read it.
+Result<std::optional<HostAddress>> read_login(const Environment& environment);
+// Replaces the file, readable by its owner alone. Returns its path.
+Result<std::filesystem::path> write_login(const HostAddress& address,
+                                          const Environment& environment);
+
+}  // namespace muster::cli

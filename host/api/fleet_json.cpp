@@ -1,0 +1,184 @@
+#include "host/api/fleet_json.hpp"
+
+#include <algorithm>
+
+#include <muster/codec.hpp>
+
+namespace muster::api {
+namespace {
+
+template <class E>
+std::string name_of(E value) {
+  return std::string(enum_names(value)[static_cast<std::size_t>(value)]);
+}
+
+void put_time(json::object& into, const char* name, Time time) {
+  if (time != Time{} && time != Time::max()) into[name] = format_time(time);
+}
+
+json::object totals_document(const fleet::Totals& totals) {
+  return {{"requested", totals.requested}, {"lost", totals.lost},
+          {"running", totals.running},     {"draining", totals.draining},
+          {"stopping", totals.stopping},   {"busy", totals.busy},
+          {"workers", totals.workers}};
+}
+
+}  // namespace
+
+json::object launch_config_document(const fleet::Fleet& fleet, fleet::Index index,
+                                    const Weights& weights, Time now) {
+  const fleet::LaunchConfigState& launch_config = fleet.launch_configs()[index];
+  const LaunchConfig& launch = launch_config.spec->launch_config;
+  const bidding::HealthCounts health = launch_config.health.last_hour(now);
+  json::object document{{"workerPoolId", fleet.pools()[launch_config.pool].id.str()},
+                        {"launchConfigId", launch.launch_config_id.str()},
+                        {"providerId", launch_config.spec->provider_id.str()},
+                        {"placement", codec::to_value(launch.placement.facts)},
+                        {"instanceType", launch.instance_type},
+                        {"status", name_of(launch_config.status)},
+                        {"capacityPerInstance", launch.capacity_per_instance},
+                        {"capacity", totals_document(launch_config.totals)},
+                        {"lastHour", json::object{{"tried", health.tried},
+                                                  {"failed", health.failed},
+                                                  {"registered", health.registered},
+                                                  {"claimed", health.claimed},
+                                                  {"errors", health.errors()}}}};
+  const auto weight =
+      std::ranges::find(weights, index, [](const auto& entry) { return entry.first; });
+  if (weight != weights.end()) {
+    document["weight"] = weight->second.value;
+    document["arithmetic"] = weight->second.arithmetic;
+  }
+  if (launch_config.spec->max_capacity) document["maxCapacity"] = *launch_config.spec->max_capacity;
+  put_time(document, "created", launch_config.created);
+  put_time(document, "archived", launch_config.archived);
+  put_time(document, "pausedUntil", launch_config.paused_until);
+  if (!launch_config.pause_reason.empty()) document["pauseReason"] = launch_config.pause_reason;
+  if (launch_config.outdated) document["outdated"] = *launch_config.outdated;
+  return document;
+}
+
+json::object launch_config_detail(const fleet::Fleet& fleet, const fleet::Pool& pool,
+                                  fleet::Index index, Time now) {
+  json::object document = launch_config_document(fleet, index, fleet.weights_of(pool, now), now);
+  const fleet::LaunchConfigSpec& spec = *fleet.launch_configs()[index].spec;
+  document["initialWeight"] = spec.initial_weight;
+  document["document"] = spec.launch_config.document;
+  document["workerConfig"] = spec.worker_config;
+  json::array holds;
+  for (const bidding::Hold& hold : fleet.holds())
+    if (bidding::covers(hold, spec.provider_id, spec.launch_config))
+      holds.push_back(hold_document(hold));
+  document["holds"] = std::move(holds);
+  return document;
+}
+
+json::object pool_document(const fleet::Pool& pool) {
+  json::object verdict{{"kind", name_of(pool.verdict.kind)}, {"text", pool.verdict.text}};
+  if (pool.verdict.until) verdict["until"] = format_time(*pool.verdict.until);
+  json::object document{{"workerPoolId", pool.id.str()},
+                        {"origin", pool.spec ? pool.spec->origin : ""},
+                        {"configured", pool.spec != nullptr},
+                        {"pending", pool.demand.pending},
+                        {"capacity", totals_document(pool.totals)},
+                        {"verdict", std::move(verdict)}};
+  put_time(document, "created", pool.created);
+  put_time(document, "lastModified", pool.last_modified);
+  if (!pool.demand.note.empty()) document["demandNote"] = pool.demand.note;
+  if (pool.spec) {
+    document["minCapacity"] = pool.spec->settings.min_capacity;
+    document["maxCapacity"] = pool.spec->settings.max_capacity;
+    document["strategy"] = pool.spec->strategy;
+    document["owner"] = pool.spec->owner;
+    document["description"] = pool.spec->description;
+    json::array providers;
+    for (const ProviderId& provider : pool.spec->providers) providers.emplace_back(provider.str());
+    document["providers"] = std::move(providers);
+  }
+  return document;
+}
+
+json::object pool_detail(const fleet::Fleet& fleet, const fleet::Pool& pool, Time now) {
+  json::object document = pool_document(pool);
+  const Weights weights = fleet.weights_of(pool, now);
+  json::array launch_configs;
+  for (const fleet::Index at : pool.launch_configs)
+    launch_configs.push_back(launch_config_document(fleet, at, weights, now));
+  document["launchConfigs"] = std::move(launch_configs);
+  return document;
+}
+
+json::object worker_document(const fleet::Fleet& fleet, const fleet::Worker& worker) {
+  const fleet::LaunchConfigState& launch_config = fleet.launch_configs()[worker.launch_config];
+  json::object document{
+      {"workerPoolId", fleet.pools()[worker.pool].id.str()},
+      {"workerGroup", worker.group == fleet::nowhere ? "" : fleet.group_name(worker.group)},
+      {"workerId", worker.worker_id},
+      {"number", worker.number},
+      {"providerId", fleet.providers()[worker.provider].id.str()},
+      {"launchConfigId", launch_config.spec->launch_config.launch_config_id.str()},
+      {"state", name_of(worker.state)},
+      {"phase", name_of(worker.phase)},
+      {"drain", name_of(worker.drain)},
+      {"capacity", worker.capacity},
+      {"pricePerHour", worker.price},
+      {"reason", worker.reason}};
+  if (worker.busy >= 0) document["busy"] = worker.busy;
+  put_time(document, "created", worker.created);
+  put_time(document, "since", worker.since);
+  put_time(document, "registered", worker.registered);
+  put_time(document, "credentialsExpire", worker.credentials_expire);
+  put_time(document, "lastActive", worker.last_active);
+  put_time(document, "interruption", worker.interruption);
+  put_time(document, "quarantinedUntil", worker.quarantined_until);
+  put_time(document, "expires", worker.expires);
+  return document;
+}
+
+json::object hold_document(const bidding::Hold& hold) {
+  json::object document{{"providerId", hold.provider_id.str()},
+                        {"scope", hold.scope_text()},
+                        {"class", std::string(to_string(hold.error.error_class))},
+                        {"message", hold.error.message},
+                        {"since", format_time(hold.since)},
+                        {"until", format_time(hold.until)},
+                        {"strikes", hold.strikes},
+                        {"probing", hold.probing},
+                        {"text", hold.in_words()}};
+  const auto part = [&](const char* name, const std::optional<std::string>& value) {
+    if (value) document[name] = *value;
+  };
+  part("region", hold.error.scope.region);
+  part("zone", hold.error.scope.zone);
+  part("instanceType", hold.error.scope.instance_type);
+  part("launchConfigId", hold.error.scope.launch_config_id);
+  if (!hold.error.code.empty()) document["code"] = hold.error.code;
+  return document;
+}
+
+json::object provider_document(const fleet::Fleet& fleet, const fleet::ProviderState& provider) {
+  const allocation::ThrottleSettings& throttle = provider.throttle.settings();
+  json::object limits{{"launchesPerSecond", throttle.launches_per_second},
+                      {"launchBurst", throttle.burst},
+                      {"launchCallsAtOnce", throttle.calls_at_once},
+                      {"launchesPerCall", provider.settings.launches_per_call}};
+  if (provider.settings.max_capacity) limits["maxCapacity"] = *provider.settings.max_capacity;
+  std::int64_t holds = 0;
+  for (const bidding::Hold& hold : fleet.holds()) holds += hold.provider_id == provider.id;
+  json::object document{{"providerId", provider.id.str()},
+                        {"up", provider.up},
+                        {"capacity", totals_document(provider.totals)},
+                        {"limits", std::move(limits)},
+                        {"throttle", json::object{{"launchesPerSecond", provider.throttle.rate()},
+                                                  {"callsUnderWay", provider.throttle.calls()}}},
+                        {"launchesWaiting", provider.launchables.size()},
+                        {"terminationsWaiting", provider.to_terminate.size()},
+                        {"launchesUnsure", provider.unsure},
+                        {"holds", holds}};
+  put_time(document, "listed", provider.listed);
+  put_time(document, "troubleSince", provider.trouble_since);
+  if (!provider.trouble.empty()) document["trouble"] = provider.trouble;
+  return document;
+}
+
+}  // namespace muster::api

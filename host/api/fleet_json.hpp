@@ -1,0 +1,26 @@
+// The fleet in documents, for the API. Every function is pure and quick: it runs while nothing may
+// be decided.
+#pragma once
+
+#include "host/fleet/fleet.hpp"
+
+namespace muster::api {
+
+using Weights = std::vector<std::pair<fleet::Index, bidding::Weight>>;
+
+json::object pool_document(const fleet::Pool& pool);
+// With launch configurations, their weights and the arithmetic.
+json::object pool_detail(const fleet::Fleet& fleet, const fleet::Pool& pool, Time now);
+
+// `weights` are those of its pool.
+json::object launch_config_document(const fleet::Fleet& fleet, fleet::Index index,
+                                    const Weights& weights, Time now);
+// With the document that it launches, what its workers receive, and what holds it back.
+json::object launch_config_detail(const fleet::Fleet& fleet, const fleet::Pool& pool,
+                                  fleet::Index index, Time now);
+
+json::object worker_document(const fleet::Fleet& fleet, const fleet::Worker& worker);
+json::object hold_document(const bidding::Hold& hold);
+json::object provider_document(const fleet::Fleet& fleet, const fleet::ProviderState& provider);
+
+}  // namespace muster::api
