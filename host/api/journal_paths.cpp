@@ -39,7 +39,7 @@ Response newest_of_pool(const Request& request, const Query& query, FleetOfHost&
   const std::string pool = pool_of(request).str();
   store::Scan scan{
       .table = &store::table_of<Row>, .prefix = {pool}, .backwards = true, .limit = most_read};
-  if (*before > 0) scan.beyond = store::Value(*before);
+  if (*before > 0) scan.beyond.emplace(*before);
   json::array rows;
   std::size_t read = 0;
   std::int64_t last = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <curl/curl.h>
+#include <map>
 #include <optional>
 
 namespace muster {

@@ -66,7 +66,7 @@ Result<std::vector<PoolErrorRow>> read_errors(const store::Store& store, Wanted 
                      .prefix = {wanted.pool.str()},
                      .backwards = true,
                      .limit = rows_at_once};
-    if (wanted.before) scan.beyond = store::Value(*wanted.before);
+    if (wanted.before) scan.beyond.emplace(*wanted.before);
     std::size_t rows = 0;
     const auto read = store::read_rows<PoolErrorRow>(
         store,
