@@ -23,8 +23,9 @@ std::vector<ProviderInfo> providers_of(const WorkerManagerOfHost& host) {
   std::vector<ProviderInfo> providers;
   for (const config::PluginInstance& instance : host.status.get()->configuration->providers) {
     const auto running = host.plugins.running(instance.id);
+    // Of "provider/static" clients know the name: "static".
     providers.push_back({.id = ProviderId(instance.id),
-                         .plugin = instance.plugin,
+                         .plugin = instance.plugin.substr(instance.plugin.find('/') + 1),
                          .running = running.has_value(),
                          .announced = running && announces(running->description)});
   }

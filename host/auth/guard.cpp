@@ -51,7 +51,8 @@ Response unauthenticated(const Request& request, const Error& error) {
 }
 
 std::string Guard::scope_of(const Request& request) const {
-  const std::string_view method = request.method == "HEAD" ? "GET" : request.method;
+  const std::string_view sent = request.method;
+  const std::string_view method = sent == "HEAD" ? "GET" : sent;
   for (const RouteScope& known : table_)
     if (known.route == request.route && known.method == method)
       return with_parameters(known.scope, request);

@@ -1,6 +1,7 @@
 // What the fleet should look like, and how it gets there: launch configurations come and go,
 // workers that no longer conform are told to end.
 #include <algorithm>
+#include <utility>
 
 #include <muster/codec.hpp>
 
@@ -22,6 +23,14 @@ bool same_content(const LaunchConfigSpec& a, const LaunchConfigSpec& b) {
           a.worker_config == b.worker_config && a.provider_id == b.provider_id &&
           a.launch_config.document == b.launch_config.document &&
           a.launch_config.capacity_per_instance == b.launch_config.capacity_per_instance);
+}
+
+// For the event: who served the pool before, if somebody else does now.
+json::object change_of_provider(const PoolSpec& before, const PoolSpec& after) {
+  if (before.providers.empty()) return {};
+  const ProviderId& previous = before.providers.front();
+  if (!after.providers.empty() && after.providers.front() == previous) return {};
+  return {{"previousProviderId", previous.str()}};
 }
 
 }  // namespace
@@ -65,11 +74,16 @@ void Fleet::configure(const std::shared_ptr<const Configuration>& configuration,
 
 void Fleet::take_pool(Index index, const std::shared_ptr<const PoolSpec>& spec) {
   if (pools_[index].spec == spec) return;
+  const auto before = std::exchange(pools_[index].spec, spec);
+  const std::string by = "configured by " + (spec->origin.empty() ? "the API" : spec->origin);
+  if (!before) happen("worker-pool-created", pools_[index], by);  // before what it consists of
   std::vector<LaunchConfigId> ids;
-  std::int64_t created = 0, archived = 0;
+  std::int64_t created = 0, updated = 0, archived = 0;
   for (const auto& launch_config : spec->launch_configs) {
     ids.push_back(launch_config->launch_config.launch_config_id);
-    created += take_launch_config(index, launch_config);
+    const Taken taken = take_launch_config(index, launch_config);
+    created += taken == Taken::created;
+    updated += taken == Taken::updated;
   }
   std::ranges::sort(ids);
   for (const Index at : pools_[index].launch_configs)
@@ -80,21 +94,11 @@ void Fleet::take_pool(Index index, const std::shared_ptr<const PoolSpec>& spec) 
       ++archived;
     }
   Pool& pool = pools_[index];
-  const bool is_new = !pool.spec;
-  const bool settings_changed = is_new || to_json(*pool.spec) != to_json(*spec);
-  const std::string before =
-      is_new || pool.spec->providers.empty() ? "" : pool.spec->providers.front().str();
-  pool.spec = spec;
-  if (created + archived > 0 || settings_changed) {
+  if (created + updated + archived > 0 || !before || to_json(*before) != to_json(*spec)) {
     dirty_pools_.push_back(index);
-    if (is_new) pool.created = now_.wall;
     pool.last_modified = now_.wall;
-    json::object details;
-    if (!before.empty() && (spec->providers.empty() || spec->providers.front().str() != before))
-      details["previousProviderId"] = before;
-    happen(is_new ? "worker-pool-created" : "worker-pool-updated", pool,
-           "configured by " + (spec->origin.empty() ? "the API" : spec->origin),
-           std::move(details));
+    if (!before) pool.created = now_.wall;
+    if (before) happen("worker-pool-updated", pool, by, change_of_provider(*before, *spec));
     journal(pool, "configuration",
             std::to_string(spec->launch_configs.size()) + " launch configurations: " +
                 std::to_string(created) + " new, " + std::to_string(archived) + " archived",
@@ -105,21 +109,22 @@ void Fleet::take_pool(Index index, const std::shared_ptr<const PoolSpec>& spec) 
   wake(index, true);
 }
 
-// Returns 1 if it is new, or active again.
-int Fleet::take_launch_config(Index pool, const std::shared_ptr<const LaunchConfigSpec>& spec) {
+// One that is active again counts as created.
+Fleet::Taken Fleet::take_launch_config(Index pool,
+                                       const std::shared_ptr<const LaunchConfigSpec>& spec) {
   const Index known = find_launch_config(pools_[pool], spec->launch_config.launch_config_id);
   if (known != nowhere) {
     LaunchConfigState& launch_config = launch_configs_[known];
     const bool was_archived = launch_config.status == LaunchConfigStatus::archived;
     if (!was_archived && same_content(*launch_config.spec, *spec)) {
       launch_config.spec = spec;
-      return 0;
+      return Taken::unchanged;
     }
     launch_config.spec = spec;
     touch(known);
     if (!was_archived) {
       happen("launch-configuration-updated", launch_config, "changed in what may change");
-      return 0;
+      return Taken::updated;
     }
     const bool paused = launch_config.paused_until > now_.wall;  // an operator's word outlasts it
     launch_config.status = paused ? LaunchConfigStatus::paused : LaunchConfigStatus::active;
@@ -127,7 +132,7 @@ int Fleet::take_launch_config(Index pool, const std::shared_ptr<const LaunchConf
     launch_config.archived = Time{};
     launch_config.outdated.reset();
     happen("launch-configuration-created", launch_config, "produced again");
-    return 1;
+    return Taken::created;
   }
   Index index = static_cast<Index>(launch_configs_.size());
   if (free_launch_configs_.empty()) {
@@ -146,7 +151,7 @@ int Fleet::take_launch_config(Index pool, const std::shared_ptr<const LaunchConf
   pools_[pool].launch_configs.push_back(index);
   touch(index);
   happen("launch-configuration-created", launch_config, "new");
-  return 1;
+  return Taken::created;
 }
 
 void Fleet::archive(Index index) {

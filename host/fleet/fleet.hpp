@@ -238,7 +238,8 @@ class Fleet {
 
   // configuring.cpp
   void take_pool(Index pool, const std::shared_ptr<const PoolSpec>& spec);
-  int take_launch_config(Index pool, const std::shared_ptr<const LaunchConfigSpec>& spec);
+  enum class Taken { unchanged, updated, created };
+  Taken take_launch_config(Index pool, const std::shared_ptr<const LaunchConfigSpec>& spec);
   void drop_pool(Index pool);
   void archive(Index launch_config);
   void judge_conformance(Index pool);

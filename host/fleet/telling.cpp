@@ -62,7 +62,10 @@ void Fleet::happen(const char* kind, const LaunchConfigState& launch_config, std
 void Fleet::happen(const char* kind, const Pool& pool, std::string text, json::object details) {
   events::Event event{.kind = kind, .text = std::move(text), .details = std::move(details)};
   event.worker_pool_id = pool.id;
-  if (pool.spec && !pool.spec->providers.empty()) event.provider_id = pool.spec->providers.front();
+  // A pool that its owner gave to nobody has a provider all the same, for those who listen.
+  if (pool.spec)
+    event.provider_id =
+        pool.spec->providers.empty() ? ProviderId("null-provider") : pool.spec->providers.front();
   record(std::move(event));
 }
 

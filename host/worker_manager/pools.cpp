@@ -4,6 +4,7 @@
 
 #include "host/config/worker/api_pool.hpp"
 #include "host/fleet/fleet.hpp"
+#include "host/fleet/service.hpp"
 #include "host/worker_manager/documents.hpp"
 #include "host/worker_manager/handlers.hpp"
 #include "host/worker_manager/page.hpp"
@@ -145,13 +146,18 @@ void put(const CallPtr& call, May may) {
   const std::string provider = call->text("providerId");
   if (!call->authorize({{"providerId", provider}}) || !can_change(call)) return;
   if (const auto refusal = refuse_provider(call->parts(), provider)) return call->fail(*refusal);
-  later(call, [call, may = std::move(may)] {
-    auto made = make_pool(*call);
-    if (!made) return call->fail(made.error());
-    change(call, [made = std::move(*made), may](Fleet& fleet, Now now) -> Answer {
-      if (auto refusal = refuse_file_pool(fleet, made.spec->worker_pool_id)) return *refusal;
-      if (auto answer = may(fleet, made)) return *answer;
-      return put_pool(fleet, made, now);
+  call->parts().fleet->look([call, may = std::move(may)](const Fleet& now_there, Now) {
+    // Whoever edits the wrong place need not first get the edit right.
+    if (const auto refusal = refuse_file_pool(now_there, call->worker_pool_id()))
+      return call->fail(*refusal);
+    later(call, [call, may] {
+      auto made = make_pool(*call);
+      if (!made) return call->fail(made.error());
+      change(call, [made = std::move(*made), may](Fleet& fleet, Now now) -> Answer {
+        if (auto refusal = refuse_file_pool(fleet, made.spec->worker_pool_id)) return *refusal;
+        if (auto answer = may(fleet, made)) return *answer;
+        return put_pool(fleet, made, now);
+      });
     });
   });
 }

@@ -31,7 +31,7 @@ TEST(Telling, a_worker_s_life_is_told_in_order) {
   ASSERT_TRUE(driver.fleet().remove_worker(driver.name("cloud-1"), "enough", driver.now()));
   driver.settle();
   driver.advance(10min);
-  EXPECT_THAT(kinds(driver), ElementsAre("launch-configuration-created", "worker-pool-created",
+  EXPECT_THAT(kinds(driver), ElementsAre("worker-pool-created", "launch-configuration-created",
                                          "provider-up", "worker-requested", "worker-launched",
                                          "worker-running", "worker-stopping", "worker-stopped"));
   const events::Event* running = find(driver, "worker-running");
