@@ -82,7 +82,8 @@ HostAddress wanted_login(const LoginOptions& options) {
 std::string in_words(const json::object& who, const Style& style) {
   const std::string id = text_of(who, "clientId");
   std::string out = style(Look::bold, id.empty() ? "nobody" : id);
-  if (const std::string expires = text_of(who, "expires"); !expires.empty())
+  if (const std::string expires = text_of(who, "expires");
+      !expires.empty() && !expires.starts_with("9999"))  // those do not end
     out += "  until " + short_time(expires);
   out += "\n";
   for (const json::value& scope : list_of(who, "scopes"))

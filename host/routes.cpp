@@ -79,7 +79,7 @@ Response list_operations(const http::Router& router) {
   json::array operations;
   for (std::size_t route = 0; route < router.size(); ++route) {
     std::string path = router.pattern(route);
-    if (!path.starts_with(api_path)) continue;
+    if (!path.starts_with(api::base_path)) continue;
     if (const auto star = path.find("{*"); star != std::string::npos) path.erase(star + 1, 1);
     json::object operation{{"method", router.method(route)}, {"path", path}};
     if (router.access(route) == Access::guarded)
@@ -111,8 +111,9 @@ void add_routes(http::Router& router, const Asked& asked) {
   router.add("GET", "/readyz",
              now([asked](const Request& request) { return readiness(request, asked); }),
              Access::open);
-  router.add("GET", api_path, now([&router](const Request&) { return list_operations(router); }),
-             Access::open);
+  for (const std::string& path : {std::string(api_path), std::string(api::base_path)})
+    router.add("GET", path, now([&router](const Request&) { return list_operations(router); }),
+               Access::open);
   router.add("GET", std::string(api::base_path) + "openapi.json", now([](const Request&) {
                return Response{200, {{"Content-Type", "application/json"}}, api::openapi_text()};
              }),

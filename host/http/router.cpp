@@ -142,8 +142,8 @@ void Router::answer_unknown(const Found& found, Request&& request, const Reply& 
     return reply(error_answer(request, 400, "InputError", "the path has a broken %-escape"));
   if (found.allowed.empty())
     return reply(error_answer(request, 404, "ResourceNotFound",
-                              "there is nothing at this path; GET /api/muster/v1/status shows that "
-                              "this is the right host"));
+                              "there is nothing at this path; GET /api/muster/v1 lists what there "
+                              "is"));
   Response response =
       error_answer(request, 405, "MethodNotAllowed",
                    "this path answers to " + found.allowed + ", not to " + request.method);

@@ -170,6 +170,7 @@ void World::pump() {
   for (const events::Event& happening : outcome.events) {
     note(happening.kind + happening.text);
     ++report_.happenings[happening.kind];
+    if (happening.worker_pool_id.empty()) continue;  // of a provider, not of a pool
     PoolReport& pool = report_.pools[happening.worker_pool_id];
     if (happening.kind == "worker-launched") ++pool.launches;
     if (happening.kind == "worker-error") ++pool.launch_errors;

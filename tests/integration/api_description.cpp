@@ -112,8 +112,10 @@ const json::value* schema_of(const json::object& document, const Operation& oper
   if (!response) return nullptr;
   if (const json::value* reference = member_at(*response, {"$ref"})) {
     const std::string name(reference->as_string());
-    response =
-        member_at(document, {"components", "responses", name.substr(name.rfind('/') + 1).c_str()});
+    response = document.at("components")
+                   .at("responses")
+                   .as_object()
+                   .if_contains(name.substr(name.rfind('/') + 1));
     described = response != nullptr;
   }
   return response ? member_at(*response, {"content", "application/json", "schema"}) : nullptr;

@@ -7,7 +7,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/hmac.h>
 
+#include "host/base/secret.hpp"
 #include "tests/integration/api_description.hpp"
 
 namespace muster::testing {
@@ -42,7 +44,8 @@ class OwnApi : public ::testing::Test {
         "[http]\naccessLog = false\n[workerConfigurations]\nsource = { folder = \"" +
             (folder / "workers").string() +
             "\" }\n[providers.sim]\nplugin = \"provider/simulated\"\n"
-            "[providers.bad]\nplugin = \"provider/simulated\"\n[providers.bad.config]\n"
+            "[providers.sim.config]\nsecret = \"a long random text\"\n[providers.bad]\nplugin = "
+            "\"provider/simulated\"\n[providers.bad.config]\n"
             "failures = [{ method = \"allocate\", class = \"quota\" }]\n"
             "[strategies.classic]\nplugin = \"strategy/classic\"\n"
             "[strategies.estimator]\nplugin = \"strategy/estimator\"\n"
@@ -72,8 +75,11 @@ class OwnApi : public ::testing::Test {
     EXPECT_EQ(answer.status, wanted) << id << ": " << answer.body;
     EXPECT_EQ(api.complaints(operation, answer), "") << id << ": " << answer.body;
     if (wanted < 300) answered.insert(id);
-    if (wanted < 300 && id != "openapi") EXPECT_EQ(api.unnoticed_mistakes(operation, answer), "");
-    return json::parse(answer.body).value_or(json::value());
+    if (wanted < 300 && id != "openapi") {
+      EXPECT_EQ(api.unnoticed_mistakes(operation, answer), "");
+    }
+    const auto document = json::parse(answer.body);
+    return document ? *document : json::value();
   }
 
   json::value when(const std::string& path, const std::function<bool(const json::value&)>& so) {
@@ -86,6 +92,25 @@ class OwnApi : public ::testing::Test {
       std::this_thread::sleep_for(10ms);
     }
     throw std::runtime_error(path + " never said so, but " + answer.body);
+  }
+
+  // As the worker itself does it: with a proof that the simulated cloud has given it.
+  void register_worker(const Parameters& name) {
+    const std::string signed_text =
+        name.at("workerPoolId") + "\n" + name.at("workerGroup") + "\n" + name.at("workerId");
+    const std::string secret = "a long random text";
+    Sha256 proof{};
+    ::HMAC(::EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
+           reinterpret_cast<const unsigned char*>(signed_text.data()), signed_text.size(),
+           proof.data(), nullptr);
+    const json::object body{{"workerPoolId", name.at("workerPoolId")},
+                            {"providerId", "sim"},
+                            {"workerGroup", name.at("workerGroup")},
+                            {"workerId", name.at("workerId")},
+                            {"workerIdentityProof", json::object{{"token", to_hex(proof)}}}};
+    const HttpAnswer answer =
+        ask(port, "POST", "/api/worker-manager/v1/worker/register", "", json::write(body));
+    EXPECT_EQ(answer.status, 200) << answer.body;
   }
 
   TemporaryFolder folder;
@@ -165,6 +190,8 @@ TEST_F(OwnApi, every_answer_is_as_described) {
   asked(api, "findWorkers", 404, {{"workerGroup", "x"}, {"workerId", "y"}});
   EXPECT_EQ(asked(api, "findWorkers", 200, worker).at("workers").as_array().size(), 1u);
   asked(api, "quarantineWorker", 400, worker, "", R"({"until": "tomorrow"})");
+  register_worker(worker);
+  asked(api, "getWorker", 200, worker);
   asked(api, "quarantineWorker", 200, worker, "",
         R"({"until": "2099-01-01T00:00:00Z", "reason": "it smells"})");
   asked(api, "removeWorker", 200, worker);
@@ -297,8 +324,7 @@ TEST_F(OwnApi, each_operation_is_described_and_wants_its_own_scope) {
   std::set<std::string> described;
   for (const Operation& operation : api.operations()) {
     std::string shown = operation.scopes.empty() ? "" : " " + operation.scopes.front();
-    const std::string path = operation.path == "/" ? "" : operation.path;
-    described.insert(operation.method + " " + base + path + shown);
+    described.insert(operation.method + " " + base + operation.path + shown);
     if (operation.scopes.empty()) continue;
     const std::string target = base + filled(operation.path, parameters);
     const HttpAnswer nobody = ask(port, operation.method, target);

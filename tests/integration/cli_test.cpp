@@ -110,7 +110,7 @@ class CommandsOfAHost : public ::testing::Test {
     arguments.push_back("--json");
     const auto parsed = json::parse_object(said(arguments));
     EXPECT_TRUE(parsed);
-    return parsed.value_or(json::object());
+    return parsed ? *parsed : json::object();
   }
   void wait_for_workers() {
     for (int i = 0; i < 300; ++i) {

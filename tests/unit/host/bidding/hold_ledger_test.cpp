@@ -52,6 +52,20 @@ TEST(HoldLedger, a_hold_time_that_makes_no_sense_is_cut) {
             1s);
 }
 
+TEST(HoldLedger, only_what_is_named_is_released) {
+  HoldLedger ledger;
+  ledger.add(cloud, Error::capacity("full").in_zone("a"), start);
+  ledger.add(cloud, Error::capacity("full").in_zone("b"), start);
+  ledger.add(ProviderId("other"), Error::quota("no more"), start);
+  EXPECT_TRUE(ledger.release(cloud, "zone c").empty());
+  EXPECT_TRUE(ledger.release(ProviderId("none"), std::nullopt).empty());
+  EXPECT_EQ(ledger.release(cloud, "zone a").size(), 1u);
+  EXPECT_EQ(ledger.find(cloud, here, start), nullptr);
+  EXPECT_NE(ledger.find(cloud, there, start), nullptr);
+  EXPECT_EQ(ledger.release(cloud, std::nullopt).size(), 1u);
+  EXPECT_EQ(ledger.all().size(), 1u);
+}
+
 TEST(HoldLedger, launches_on_their_way_when_the_first_failed_do_not_prolong_it) {
   HoldLedger ledger;
   const Time until = ledger.add(cloud, Error::capacity("full"), start)->until;
