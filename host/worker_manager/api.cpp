@@ -103,7 +103,9 @@ std::shared_ptr<const Api> add_routes(http::Router& router, Parts parts, Failure
                                           .body = "{\n  \"error\": \"Not found\"\n}"};
                   }));
   add_documents(router, api->schemas);
-  return api;
+  // Calls share the inner one, so that it lives as long as the last of them; who has this one stops
+  // the threads.
+  return {api.get(), [api](const Api*) { api->registrations->checks.stop(); }};
 }
 
 void write_metrics(const Api& api, metrics::Page& page) {

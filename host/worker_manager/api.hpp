@@ -16,8 +16,9 @@ namespace muster::worker_manager {
 
 struct Api;
 
-// Adds everything under /api/worker-manager/v1, /references and /schemas. What it returns lives as
-// long as the routes.
+// Adds everything under /api/worker-manager/v1, /references and /schemas. When the last copy of
+// what it returns goes, no provider is asked any more about workers that register, and those calls
+// that ran have ended: it must go before the providers do.
 std::shared_ptr<const Api> add_routes(http::Router& router, Parts parts, FailureLimits limits = {});
 
 // What was counted about registrations.

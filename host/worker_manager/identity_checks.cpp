@@ -15,15 +15,23 @@ IdentityChecks::IdentityChecks(Identify identify, Log log)
 
 IdentityChecks::~IdentityChecks() = default;
 
+void IdentityChecks::stop() {
+  std::map<ProviderId, std::shared_ptr<http::WorkerThreads>> lines;
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  lines.swap(lines_);
+}
+
 bool IdentityChecks::check(const ProviderId& provider, IdentifyRequest request,
                            std::function<void(Result<Identity>)> done) {
-  http::WorkerThreads* line = nullptr;
+  std::shared_ptr<http::WorkerThreads> line;
   {
     const std::lock_guard lock(mutex_);
+    if (stopped_) return false;
     auto& threads = lines_[provider];  // of configured providers only, so they are few
     if (!threads)
-      threads = std::make_unique<http::WorkerThreads>(calls_at_once, longest_line, log_);
-    line = threads.get();
+      threads = std::make_shared<http::WorkerThreads>(calls_at_once, longest_line, log_);
+    line = threads;
   }
   return line->run([this, provider, request = std::move(request), done = std::move(done)] {
     done(identify_(provider, request));

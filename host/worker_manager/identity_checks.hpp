@@ -16,18 +16,24 @@ namespace muster::worker_manager {
 class IdentityChecks {
  public:
   IdentityChecks(Identify identify, Log log);
-  ~IdentityChecks();  // waits for the calls that run
+  ~IdentityChecks();
 
   // `done` gets the answer on a thread that may wait. False: too many wait for this provider
   // already, and nothing will happen.
   bool check(const ProviderId& provider, IdentifyRequest request,
              std::function<void(Result<Identity>)> done);
 
+  // Waits for the calls that run; afterwards nobody is asked any more. Whoever waits for an answer
+  // keeps this object alive, so its end may come on one of its own threads: by then it must be
+  // stopped. IDEMPOTENT. THREADS: any but its own.
+  void stop();
+
  private:
   const Identify identify_;
   const Log log_;
   std::mutex mutex_;
-  std::map<ProviderId, std::unique_ptr<http::WorkerThreads>> lines_;
+  bool stopped_ = false;
+  std::map<ProviderId, std::shared_ptr<http::WorkerThreads>> lines_;
 };
 
 }  // namespace muster::worker_manager

@@ -92,8 +92,8 @@ void renew_credentials(const CallPtr& call, const Claim& claim, const Renew& ren
       },
       [=] {
         if (!*made) return refused(made->error());
-        call->answer(answer_with_credentials(*call, claim, **made, *secret, *at));
         done();
+        call->answer(answer_with_credentials(*call, claim, **made, *secret, *at));
       });
 }
 

@@ -200,7 +200,7 @@ TEST(Pools, a_pool_of_a_file_is_shown_and_refuses_changes_with_the_files_name) {
             {"image", "one"},
             {"workerConfig", {{"a", 1}}},
             {"workerManager",
-             {{"launchConfigId", "lc-1"}, {"capacityPerInstance", 2}, {"initialWeight", 1.0}}}}}));
+             {{"launchConfigId", "lc-1"}, {"capacityPerInstance", 2}, {"initialWeight", 1}}}}}));
   const json::object body = scene.cloud_pool_body();
   for (const auto& reply :
        {scene.call("createWorkerPool", {"worker-manager/build"}, {.body = body}),

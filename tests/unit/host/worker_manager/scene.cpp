@@ -109,9 +109,9 @@ Scene::Scene(std::vector<store::Batch> before, FailureLimits limits) {
 Scene::~Scene() {
   store.broken = false;
   clock->advance(1h);  // a committer that waits to try again does so
+  api.reset();         // waits for providers
   fleet->stop(1s);
   router.reset();
-  api.reset();
   workers.reset();
 }
 
