@@ -167,11 +167,11 @@ void Fleet::drop_pool(Index index) {
   for (const Index at : pools_[index].launch_configs)
     if (launch_configs_[at].status != LaunchConfigStatus::archived) archive(at);
   Pool& pool = pools_[index];
+  happen("worker-pool-removed", pool, "no longer configured; its workers drain");
   pool.spec.reset();
   pool.want = pool.surplus = 0;
   dirty_pools_.push_back(index);
   pool.last_modified = now_.wall;
-  happen("worker-pool-removed", pool, "no longer configured; its workers drain");
   journal(pool, "configuration",
           "the pool is no longer configured; its " + std::to_string(pool.workers.size()) +
               " workers drain",

@@ -43,6 +43,37 @@ TEST(Telling, a_worker_s_life_is_told_in_order) {
   EXPECT_EQ(find(driver, "worker-stopping")->details.at("reason").as_string(), "enough");
 }
 
+TEST(Telling, a_pool_that_is_given_to_nobody_names_who_served_it) {
+  FleetDriver driver = simple_fleet();
+  PoolSketch sketch{.id = "api/w", .launch_configs = {{"lc-api"}}, .origin = ""};
+  ASSERT_TRUE(driver.fleet().put_api_pool(make_spec(sketch), {}, driver.now()));
+  driver.settle();
+  sketch.launch_configs[0].initial_weight = 0.5;
+  driver.events.clear();
+  ASSERT_TRUE(driver.fleet().put_api_pool(make_spec(sketch), {}, driver.now()));
+  driver.settle();
+  EXPECT_THAT(kinds(driver), ElementsAre("launch-configuration-updated", "worker-pool-updated"));
+  EXPECT_TRUE(driver.events.back().details.empty());
+  auto nobodys = std::make_shared<PoolSpec>(*make_spec(sketch));
+  nobodys->providers.clear();
+  nobodys->launch_configs.clear();
+  driver.events.clear();
+  ASSERT_TRUE(driver.fleet().put_api_pool(nobodys, {}, driver.now()));
+  driver.settle();
+  const events::Event* updated = find(driver, "worker-pool-updated");
+  ASSERT_TRUE(updated);
+  EXPECT_EQ(updated->provider_id.str(), "null-provider");
+  EXPECT_EQ(updated->details.at("previousProviderId").as_string(), "cloud");
+}
+
+TEST(Telling, a_pool_that_is_gone_still_names_its_provider) {
+  FleetDriver driver = simple_fleet();
+  driver.configure({});
+  const events::Event* removed = find(driver, "worker-pool-removed");
+  ASSERT_TRUE(removed);
+  EXPECT_EQ(removed->provider_id.str(), "cloud");
+}
+
 TEST(Telling, numbers_have_no_gaps_and_go_on_after_a_restart) {
   FleetDriver driver = simple_fleet();
   driver.demand("p/w", 3);
