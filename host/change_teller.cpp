@@ -80,8 +80,10 @@ void ChangeTeller::look(const std::optional<worker_configuration::Status>& confi
   const std::string refused =
       configuration->refused_revision + configuration->source_error +
       (configuration->problems.empty() ? "" : std::to_string(configuration->problems.size()));
+  // One that only waits for its providers is not refused.
   const bool is_refused =
-      !configuration->refused_revision.empty() || !configuration->source_error.empty();
+      (!configuration->refused_revision.empty() && !configuration->problems.empty()) ||
+      !configuration->source_error.empty();
   if (is_refused && refused != refused_)
     tell("configuration-refused",
          with_reason(

@@ -62,11 +62,13 @@ struct Wanted {
 Result<std::vector<PoolErrorRow>> read_errors(const store::Store& store, Wanted wanted) {
   std::vector<PoolErrorRow> found;
   for (;;) {
-    store::Scan scan{.table = &store::table_of<PoolErrorRow>,
-                     .prefix = {wanted.pool.str()},
-                     .backwards = true,
-                     .limit = rows_at_once};
-    if (wanted.before) scan.beyond.emplace(*wanted.before);
+    std::optional<store::Value> beyond;
+    if (wanted.before) beyond.emplace(*wanted.before);
+    const store::Scan scan{.table = &store::table_of<PoolErrorRow>,
+                           .prefix = {wanted.pool.str()},
+                           .beyond = std::move(beyond),
+                           .backwards = true,
+                           .limit = rows_at_once};
     std::size_t rows = 0;
     const auto read = store::read_rows<PoolErrorRow>(
         store,
