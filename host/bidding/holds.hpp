@@ -54,8 +54,8 @@ class HoldLedger {
   // The canary came to nothing that says something about the scope: another one may go.
   void probe_ended(const ProviderId& provider, const LaunchConfig& launch_config);
 
-  // Whatever its time: of the provider, in that scope (Hold::scope_text) or in all. Returns the holds
-  // that are gone then.
+  // Whatever its time: of the provider, in that scope (Hold::scope_text) or in all. Returns the
+  // holds that are gone then.
   std::vector<Hold> release(const ProviderId& provider, const std::optional<std::string>& scope);
 
   // Holds that were over long ago and that nobody probed, such as of a vanished configuration.

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "host/base/secret_file.hpp"
-#include "host/fetch/fetch.hpp"
 #include "host/demand/source.hpp"
+#include "host/fetch/fetch.hpp"
 #include "host/hawk/hawk.hpp"
 
 namespace muster::demand {

@@ -89,7 +89,7 @@ class OwnApi : public ::testing::Test {
       if (const auto document = json::parse(answer.body);
           document && answer.status == 200 && so(*document))
         return *document;
-      std::this_thread::sleep_for(10ms);
+      std::this_thread::sleep_for(1ms);
     }
     throw std::runtime_error(path + " never said so, but " + answer.body);
   }

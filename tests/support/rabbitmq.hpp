@@ -44,6 +44,7 @@ class RabbitMq {
 
   // Returns when it takes connections; throws with its log if it does not.
   void start() {
+    using namespace std::chrono_literals;
     // Erlang's port mapper would otherwise be started as a daemon, and stay.
     if (names_ <= 0) names_ = spawn({"/usr/bin/epmd"});
     pid_ = spawn({program});
@@ -51,7 +52,7 @@ class RabbitMq {
     while (!answers()) {
       if (::waitpid(pid_, nullptr, WNOHANG) != 0 || std::chrono::steady_clock::now() > end)
         throw std::runtime_error("rabbitmq-server did not start: " + output());
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      std::this_thread::sleep_for(1ms);
     }
   }
 

@@ -117,7 +117,8 @@ Result<Cloud::Site> Cloud::site_of(const LaunchConfig& launch_config) const {
   };
   Site site{fact("region"), fact("availabilityZone"), {}};
   if (!settings_.has_zone(site.region, site.zone))
-    return wrong("there is no zone " + in_quotes(site.zone) + " in a region " + in_quotes(site.region));
+    return wrong("there is no zone " + in_quotes(site.zone) + " in a region " +
+                 in_quotes(site.region));
   const json::value* section = launch_config.document.if_contains("simulated");
   const json::value* name =
       section && section->is_object() ? section->get_object().if_contains("instanceType") : nullptr;

@@ -25,8 +25,8 @@ TEST(ConfigurationSet, reads_only_configuration_files) {
   EXPECT_TRUE(is_configuration_file("x/build.toml"));
   EXPECT_TRUE(is_configuration_file("build.json"));
   EXPECT_TRUE(is_configuration_file("facts.toml"));
-  for (const char* other : {"x/host.toml", "muster.toml", "simulation.toml", ".build.toml", "build.toml.swp",
-                            "README.md", "build.toml~", "toml"})
+  for (const char* other : {"x/host.toml", "muster.toml", "simulation.toml", ".build.toml",
+                            "build.toml.swp", "README.md", "build.toml~", "toml"})
     EXPECT_FALSE(is_configuration_file(other)) << other;
 }
 

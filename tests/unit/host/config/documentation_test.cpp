@@ -31,7 +31,7 @@ TEST(Documentation, the_reference_has_every_key) {
   for (const std::string& key : keys) {
     bool found = false;
     for (const char* before : {"`", ".", "["})
-      for (const char* after : {"`", "."})
+      for (const char* after : {"`", ".", "]"})
         found = found || reference.find(before + key + after) != std::string::npos;
     EXPECT_TRUE(found) << key;
   }

@@ -217,8 +217,8 @@ TEST(Checks, a_host_that_cannot_store_refuses_changes_and_goes_on_reading) {
     event.kind = "plugin-activated";
     fleet.tell(std::move(event), now);
   });
-  for (int i = 0; i < 1000 && scene.fleet->store_health().ok; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  using namespace std::chrono_literals;
+  for (int i = 0; i < 5000 && scene.fleet->store_health().ok; ++i) std::this_thread::sleep_for(1ms);
   const Reply reply = scene.call("removeWorker", {"p/w", "g", "m"});
   EXPECT_EQ(reply.status, 503);
   EXPECT_EQ(reply.code(), "ReadOnly");
