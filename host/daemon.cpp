@@ -270,10 +270,11 @@ void Daemon::refuse(const config::Report& report) {
   std::vector<std::string> problems;
   for (const config::Mistake& mistake : report.mistakes)
     problems.push_back(config::to_string(mistake, report.file));
+  // First the status: whoever reads of it in the log finds it there.
+  status_.change([&](HostStatus& status) { status.configuration_problems = problems; });
   log_.error("the new configuration is refused, the host goes on with the one it has",
              {{"mistakes", problems.size()}});
   log_mistakes(report);
-  status_.change([&](HostStatus& status) { status.configuration_problems = problems; });
 }
 
 void Daemon::take_over(const config::Report& report) {
