@@ -1,6 +1,8 @@
 // When a worker or a pool has to be looked at again, and what is found then.
 #include <algorithm>
 
+#include <muster/codec.hpp>
+
 #include "host/fleet/changing.hpp"
 #include "host/lifecycle/cycling.hpp"
 
