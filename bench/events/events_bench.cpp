@@ -141,7 +141,15 @@ int main(int argc, char** argv) {
   std::atomic<bool> stop = false;
   Listeners crowd(listeners, (*server)->port(), last, told);
   std::thread listening([&] { crowd.run(stop); });
-  while ((*service)->numbers().listeners < listeners) std::this_thread::sleep_for(1ms);
+  const auto all_there = Steady::now() + 20s;
+  while ((*service)->numbers().listeners < listeners) {
+    if (Steady::now() > all_there) {
+      std::fprintf(stderr, "only %d of %d listeners came\n",
+                   static_cast<int>((*service)->numbers().listeners), static_cast<int>(listeners));
+      std::exit(1);
+    }
+    std::this_thread::sleep_for(1ms);
+  }
 
   const double cpu = cpu_seconds(RUSAGE_SELF);
   const auto begin = Steady::now();

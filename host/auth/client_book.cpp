@@ -23,14 +23,6 @@ json::array to_array(const std::vector<std::string>& texts) {
   return list;
 }
 
-std::string from_hex(std::string_view hex) {
-  std::string bytes;
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes += static_cast<char>(digit(hex[i]) * 16 + digit(hex[i + 1]));
-  return bytes;
-}
-
 Error no_client(const std::string& client_id) {
   return Error::not_found("there is no client `" + client_id +
                           "`; GET /api/muster/v1/clients lists all");
@@ -77,7 +69,9 @@ Result<Client> ClientBook::client_of(const ClientRow& row) const {
   client.replay_protection = row.replay_protection;
   const auto add = [&](const std::string& kept, std::optional<Time> until) -> Result<void> {
     if (row.kind == ClientKind::token) {
-      client.keys.push_back({Secret(from_hex(kept)), until});
+      const auto digest = sha256_from_hex(kept);
+      if (!digest) return Error::internal("the digest of its token cannot be read");
+      client.keys.push_back({Secret(std::string(digest->begin(), digest->end())), until});
       return {};
     }
     auto secret = box_.unseal(kept, row.client_id);

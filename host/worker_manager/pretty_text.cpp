@@ -141,7 +141,7 @@ PrettyText& PrettyText::object(const json::object& value) {
 }
 
 // Documents that come here were parsed with a bound on their depth.
-PrettyText& PrettyText::value(const json::value& value) {  // NOLINT(misc-no-recursion)
+PrettyText& PrettyText::value(const json::value& value) {
   if (value.is_object()) return object(value.get_object());
   if (value.is_array()) {
     begin_array();
