@@ -7,6 +7,7 @@
 
 #include "host/base/atomic_file.hpp"
 #include "tests/integration/musterd_process.hpp"
+#include "tests/support/eventually.hpp"
 
 namespace muster::testing {
 namespace {
@@ -34,13 +35,6 @@ struct PluginsOfHost : ::testing::Test {
           !plugin.at("instances").as_array().empty())
         return plugin.at("instances").at(0).as_object();
     return {};
-  }
-  static bool eventually(const std::function<bool()>& condition) {
-    for (int i = 0; i < 30'000; ++i) {
-      if (condition()) return true;
-      std::this_thread::sleep_for(1ms);
-    }
-    return false;
   }
 };
 

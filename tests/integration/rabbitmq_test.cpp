@@ -12,6 +12,7 @@
 #include "host/store/committer.hpp"
 #include "host/store/memory_store.hpp"
 #include "host/store/row.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace muster::events {
@@ -125,14 +126,6 @@ class RabbitMqTest : public ::testing::Test {
     event.details = {{"capacity", 2}, {"reason", "idle"}};
     return event;
   }
-  static bool soon(const std::function<bool()>& is_so) {
-    const auto end = std::chrono::steady_clock::now() + 60s;
-    while (!is_so()) {
-      if (std::chrono::steady_clock::now() > end) return false;
-      std::this_thread::sleep_for(1ms);
-    }
-    return true;
-  }
   AmqpStatus status() const { return *service->numbers().amqp; }
 
   testing::TemporaryFolder folder;
@@ -147,13 +140,13 @@ class RabbitMqTest : public ::testing::Test {
 TEST_F(RabbitMqTest, gets_taskclusters_messages_and_survives_its_own_death) {
   broker.start();
   start("amqp://nobody@127.0.0.1:" + std::to_string(broker.port()) + "/");
-  ASSERT_TRUE(soon([&] { return !status().problem.empty(); }));
+  ASSERT_TRUE(testing::eventually([&] { return !status().problem.empty(); }));
   EXPECT_NE(status().problem.find("check the user \"nobody\", its password"), std::string::npos)
       << status().problem;
   service->stop();
 
   start(broker.url());
-  ASSERT_TRUE(soon([&] { return status().connected; })) << status().problem;
+  ASSERT_TRUE(testing::eventually([&] { return status().connected; })) << status().problem;
   auto consumer = std::make_unique<Consumer>(broker.port());
   consumer->bind();
   consumer->consume();
@@ -202,7 +195,7 @@ TEST_F(RabbitMqTest, gets_taskclusters_messages_and_survives_its_own_death) {
   while (all.size() < 150) ASSERT_TRUE(take(20s));
   broker.kill();
   some_happen(last);
-  ASSERT_TRUE(soon([&] { return !status().connected; }));
+  ASSERT_TRUE(testing::eventually([&] { return !status().connected; }));
   broker.start();
   consumer = std::make_unique<Consumer>(broker.port());
   consumer->consume();
@@ -215,7 +208,7 @@ TEST_F(RabbitMqTest, gets_taskclusters_messages_and_survives_its_own_death) {
     EXPECT_EQ(numbers.size(), 100u) << pool;
     EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end())) << pool;
   }
-  ASSERT_TRUE(soon([&] { return status().lag == 0; }));
+  ASSERT_TRUE(testing::eventually([&] { return status().lag == 0; }));
   EXPECT_GE(status().connections, 2);
 }
 

@@ -12,6 +12,7 @@
 #include "host/http/router.hpp"
 #include "host/plugin_loader/deadline_context.hpp"
 #include "host/store/committer.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/support/python_service.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/unit/host/events/events_fixture.hpp"
@@ -97,7 +98,7 @@ class EventServiceTest : public ::testing::Test {
   // What the receiver saw at that path, as soon as it is so much.
   std::vector<json::value> seen(const std::string& path, std::size_t at_least) {
     std::vector<json::value> all;
-    EXPECT_TRUE(soon([&] {
+    EXPECT_TRUE(testing::eventually([&] {
       Fetcher fetcher({});
       all.clear();
       bool asked = false;
@@ -122,14 +123,6 @@ class EventServiceTest : public ::testing::Test {
     for (const json::value& one : seen) all.push_back(one.at("number").to_number<std::int64_t>());
     return all;
   }
-  static bool soon(const std::function<bool()>& is_so) {
-    const auto end = std::chrono::steady_clock::now() + 30s;
-    while (!is_so()) {
-      if (std::chrono::steady_clock::now() > end) return false;
-      std::this_thread::sleep_for(1ms);
-    }
-    return true;
-  }
 
   testing::TemporaryFolder folder;
   testing::PythonService receiver{MUSTER_TEST_FOLDER "/receiver.py",
@@ -147,7 +140,7 @@ TEST_F(EventServiceTest, a_webhook_gets_signed_events_in_order_and_goes_on_after
   start();
   happen(1, 20);
   ASSERT_EQ(seen("/hook", 20).size(), 20u);
-  ASSERT_TRUE(soon([&] { return service->numbers().webhooks.at(0).lag == 0; }));
+  ASSERT_TRUE(testing::eventually([&] { return service->numbers().webhooks.at(0).lag == 0; }));
   stop();
   start();
   happen(21, 40);
@@ -168,7 +161,7 @@ TEST_F(EventServiceTest, a_wrong_secret_is_found_out) {
   start();
   happen(1, 1);
   EXPECT_EQ(seen("/hook", 1).at(0).at("status"), json::value(401));
-  EXPECT_TRUE(soon([&] { return service->numbers().webhooks.at(0).given_up == 1; }));
+  EXPECT_TRUE(testing::eventually([&] { return service->numbers().webhooks.at(0).given_up == 1; }));
 }
 
 TEST_F(EventServiceTest, without_its_secret_nothing_is_sent) {
@@ -176,7 +169,7 @@ TEST_F(EventServiceTest, without_its_secret_nothing_is_sent) {
   configure({webhook("ci", receiver.url() + "/hook")});
   start();
   happen(1, 1);
-  ASSERT_TRUE(soon([&] { return service->numbers().webhooks.at(0).attempts == 1; }));
+  ASSERT_TRUE(testing::eventually([&] { return service->numbers().webhooks.at(0).attempts == 1; }));
   EXPECT_THAT(service->numbers().webhooks.at(0).problem, HasSubstr("secret"));
   EXPECT_TRUE(seen("/hook", 0).empty());
 }
@@ -206,20 +199,20 @@ TEST_F(EventServiceTest, a_webhook_that_is_new_begins_with_what_is_new) {
   configure({});
   start();
   happen(1, 5);
-  ASSERT_TRUE(soon([&] { return service->log().newest() == 5; }));
+  ASSERT_TRUE(testing::eventually([&] { return service->log().newest() == 5; }));
   configure({webhook("ci", receiver.url() + "/hook")});
   happen(6, 7);
   EXPECT_THAT(numbers(seen("/hook", 2)), ElementsAre(6, 7));
   configure({});
   EXPECT_TRUE(get("webhooks").at("webhooks").as_array().empty());
   happen(8, 9);
-  ASSERT_TRUE(soon([&] { return service->log().newest() == 9; }));
+  ASSERT_TRUE(testing::eventually([&] { return service->log().newest() == 9; }));
   configure({webhook("ci", receiver.url() + "/hook")});
   happen(10, 10);
   EXPECT_THAT(numbers(seen("/hook", 3)), ElementsAre(6, 7, 10));
   auto changed = webhook("ci", receiver.url() + "/hook");
   changed.kinds = {"worker-*"};
-  ASSERT_TRUE(soon([&] { return service->numbers().webhooks.at(0).lag == 0; }));
+  ASSERT_TRUE(testing::eventually([&] { return service->numbers().webhooks.at(0).lag == 0; }));
   configure({changed});
   happen(11, 11);
   EXPECT_THAT(numbers(seen("/hook", 4)), ElementsAre(6, 7, 10, 11));
@@ -230,7 +223,7 @@ TEST_F(EventServiceTest, redirects_are_not_followed) {
   start();
   happen(1, 1);
   seen("/status/307", 1);
-  ASSERT_TRUE(soon([&] { return service->numbers().webhooks.at(0).failed == 1; }));
+  ASSERT_TRUE(testing::eventually([&] { return service->numbers().webhooks.at(0).failed == 1; }));
   EXPECT_TRUE(seen("/hook", 0).empty());
 }
 
@@ -238,8 +231,9 @@ TEST_F(EventServiceTest, dead_letters_are_shown_tried_again_and_deleted) {
   configure({webhook("ci", receiver.url() + "/status/400")});
   start();
   happen(1, 3);
-  ASSERT_TRUE(soon([&] { return service->numbers().webhooks.at(0).given_up == 3; }));
-  ASSERT_TRUE(soon([&] { return get("webhooks/ci").at("deadLetters") == json::value(3); }));
+  ASSERT_TRUE(testing::eventually([&] { return service->numbers().webhooks.at(0).given_up == 3; }));
+  ASSERT_TRUE(
+      testing::eventually([&] { return get("webhooks/ci").at("deadLetters") == json::value(3); }));
   const json::object first = get("webhooks/ci/dead-letters?limit=2");
   EXPECT_EQ(first.at("next"), json::value(2));
   const json::object& letter = first.at("deadLetters").as_array().at(0).as_object();
@@ -262,7 +256,8 @@ TEST_F(EventServiceTest, dead_letters_are_shown_tried_again_and_deleted) {
   const auto again = seen("/hook", 1);
   EXPECT_EQ(again.at(0).at("again"), json::value(true));
   EXPECT_EQ(again.at(0).at("number"), json::value(3));
-  EXPECT_TRUE(soon([&] { return get("webhooks/ci").at("deadLetters") == json::value(1); }));
+  EXPECT_TRUE(
+      testing::eventually([&] { return get("webhooks/ci").at("deadLetters") == json::value(1); }));
 
   configure({});  // its letters stay
   EXPECT_EQ(get("webhooks/ci/dead-letters").at("deadLetters").as_array().size(), 1u);
@@ -273,7 +268,7 @@ TEST_F(EventServiceTest, events_come_as_pages_or_as_a_stream) {
   configure({});
   start();
   happen(1, 5);
-  ASSERT_TRUE(soon([&] { return service->log().newest() == 5; }));
+  ASSERT_TRUE(testing::eventually([&] { return service->log().newest() == 5; }));
   EXPECT_EQ(get("events").at("events").as_array().size(), 5u);
   EXPECT_EQ(get("events?after=3").at("events").as_array().size(), 2u);
   EXPECT_EQ(ask("GET", "events?after=x").status, 400);
@@ -300,7 +295,7 @@ TEST_F(EventServiceTest, a_broker_that_cannot_be_reached_is_told_and_does_not_ho
   configuration = with_broker;
   start();
   happen(1, 1);
-  ASSERT_TRUE(soon([&] { return !service->numbers().amqp->problem.empty(); }));
+  ASSERT_TRUE(testing::eventually([&] { return !service->numbers().amqp->problem.empty(); }));
   EXPECT_THAT(service->numbers().amqp->problem, HasSubstr("cannot connect to 127.0.0.1:1"));
   EXPECT_EQ(get("amqp").at("amqp").at("connected"), json::value(false));
   service->reconfigure(std::make_shared<config::HostConfiguration>());

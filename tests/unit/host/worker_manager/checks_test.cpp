@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "scene.hpp"
+#include "tests/support/eventually.hpp"
 
 namespace muster::worker_manager {
 namespace {
@@ -217,8 +218,7 @@ TEST(Checks, a_host_that_cannot_store_refuses_changes_and_goes_on_reading) {
     event.kind = "plugin-activated";
     fleet.tell(std::move(event), now);
   });
-  using namespace std::chrono_literals;
-  for (int i = 0; i < 5000 && scene.fleet->store_health().ok; ++i) std::this_thread::sleep_for(1ms);
+  ASSERT_TRUE(muster::testing::eventually([&] { return !scene.fleet->store_health().ok; }));
   const Reply reply = scene.call("removeWorker", {"p/w", "g", "m"});
   EXPECT_EQ(reply.status, 503);
   EXPECT_EQ(reply.code(), "ReadOnly");
