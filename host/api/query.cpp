@@ -5,6 +5,7 @@
 
 #include "host/base/log_line.hpp"
 #include "host/http/message.hpp"
+#include "host/http/query_text.hpp"
 
 namespace muster::api {
 namespace {
@@ -32,15 +33,11 @@ std::string in_words(std::span<const std::string_view> known) {
 
 Result<Query> Query::parse(std::string_view text, std::span<const std::string_view> known) {
   Query query;
-  while (!text.empty()) {
-    const std::string_view pair = text.substr(0, text.find('&'));
-    text.remove_prefix(std::min(text.size(), pair.size() + 1));
-    if (pair.empty()) continue;
-    const std::size_t equals = std::min(pair.find('='), pair.size());
-    const auto name = decoded(pair.substr(0, equals));
-    const auto value = decoded(pair.substr(std::min(equals + 1, pair.size())));
+  for (const auto& [written_name, written_value] : http::split_query(text)) {
+    const auto name = decoded(written_name), value = decoded(written_value);
     if (!name || !value)
-      return Error::invalid("the query has a broken escape: " + std::string(pair));
+      return Error::invalid("the query has a broken escape: " + std::string(written_name) + "=" +
+                            std::string(written_value));
     const bool many = std::ranges::find(known, *name + "[]") != known.end();
     if (!many && std::ranges::find(known, *name) == known.end())
       return Error::invalid("the parameter `" + *name + "` is not known; " + in_words(known));

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "host/http/message.hpp"
+#include "host/http/query_text.hpp"
 
 namespace muster::events {
 namespace {
@@ -67,14 +68,9 @@ std::optional<std::string> decoded(std::string_view text) {
 Result<EventQuery> parse_event_query(std::string_view query,
                                      std::optional<std::string_view> last_event_id) {
   EventQuery parsed;
-  while (!query.empty()) {
-    const auto end = std::min(query.find('&'), query.size());
-    const std::string_view item = query.substr(0, end);
-    query.remove_prefix(std::min(end + 1, query.size()));
-    if (item.empty()) continue;
-    const auto equals = std::min(item.find('='), item.size());
-    const auto name = decoded(item.substr(0, equals));
-    auto value = decoded(item.substr(std::min(equals + 1, item.size())));
+  for (const auto& [written_name, written_value] : http::split_query(query)) {
+    const auto name = decoded(written_name);
+    auto value = decoded(written_value);
     if (!name || !value) return Error::invalid("the query has a broken %-escape");
     if (const auto good = set(parsed, *name, std::move(*value)); !good) return good.error();
   }

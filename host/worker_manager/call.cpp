@@ -6,6 +6,7 @@
 
 #include "host/auth/authority.hpp"
 #include "host/fleet/service.hpp"
+#include "host/http/query_text.hpp"
 #include "host/worker_manager/pretty_text.hpp"
 
 namespace muster::worker_manager {
@@ -149,15 +150,8 @@ bool Call::check_parameters() {
 }
 
 bool Call::parse_query() {
-  std::string_view rest = request_.query;
-  while (!rest.empty()) {
-    const std::string_view pair = rest.substr(0, rest.find('&'));
-    rest.remove_prefix(std::min(rest.size(), pair.size() + 1));
-    if (pair.empty()) continue;
-    const auto equals = std::min(pair.find('='), pair.size());
-    query_.emplace_back(decode_query(pair.substr(0, equals)),
-                        decode_query(pair.substr(std::min(equals + 1, pair.size()))));
-  }
+  for (const auto& [name, value] : http::split_query(request_.query))
+    query_.emplace_back(decode_query(name), decode_query(value));
   return true;
 }
 
