@@ -49,7 +49,8 @@ namespace capability {
 inline constexpr const char* prices = "prices/1";
 inline constexpr const char* quotas = "quotas/1";
 inline constexpr const char* notices = "notices/1";
-// Its workers are machines that their owners announce to the host; it launches and lists none.
+// Some of its workers are machines that nobody launches: their owners announce them to the host
+// (createWorker), or the provider does (Listing::announced, Identity::admission).
 inline constexpr const char* announced_workers = "announced-workers/1";
 }  // namespace capability
 
@@ -224,14 +225,34 @@ struct ListRequest {
   static constexpr auto fields() { return std::tuple{required("owner", &ListRequest::owner)}; }
 };
 
+// A machine that nobody launches, which the provider's configuration names. It is there as long as
+// listings say so.
+struct AnnouncedMachine {
+  WorkerPoolId worker_pool_id;
+  WorkerGroup worker_group;
+  WorkerId worker_id;
+  std::int64_t capacity = 1;
+  json::object provider_data = {};  // as Instance::provider_data
+
+  static constexpr auto fields() {
+    return std::tuple{required("workerPoolId", &AnnouncedMachine::worker_pool_id),
+                      required("workerGroup", &AnnouncedMachine::worker_group),
+                      required("workerId", &AnnouncedMachine::worker_id),
+                      optional("capacity", &AnnouncedMachine::capacity),
+                      optional("providerData", &AnnouncedMachine::provider_data)};
+  }
+};
+
 struct Listing {
   std::vector<Instance> instances;
   std::vector<Error> problems =
       {};  // regions that could not be listed: what is missing there is not gone
+  std::vector<AnnouncedMachine> announced = {};  // only of a provider with that capability
 
   static constexpr auto fields() {
     return std::tuple{required("instances", &Listing::instances),
-                      optional("problems", &Listing::problems)};
+                      optional("problems", &Listing::problems),
+                      optional("announced", &Listing::announced)};
   }
 };
 
@@ -266,14 +287,33 @@ struct Termination {
   }
 };
 
-// A worker says who it is; `proof` is of the provider's own kind.
+// Somebody whom the host trusts with it says who a worker is: a relay that has looked the worker's
+// address up, in both directions.
+struct Voucher {
+  std::string by;  // the relay's client id
+  std::string host_name;
+  std::string address;
+
+  static constexpr auto fields() {
+    return std::tuple{required("by", &Voucher::by), required("hostName", &Voucher::host_name),
+                      required("address", &Voucher::address)};
+  }
+};
+
+// A worker says who it is; `proof` is of the provider's own kind. If somebody vouches for it, pool,
+// group and id may be empty: the provider then says which worker that is.
 struct IdentifyRequest {
   WorkerPoolId worker_pool_id;
   WorkerGroup worker_group;
   WorkerId worker_id;
   json::object proof;
-  json::object provider_data = {};  // of the worker's row
+  json::object provider_data = {};  // of the worker's row; empty if the host does not know it
   std::string peer_address = {};    // where the proof came from, if known
+  json::object document = {};       // the newest launch document that the worker stands under
+  // What a key must have signed: a text that the host has made for this worker of this pool, and
+  // takes once. Empty: the worker showed none.
+  std::string challenge = {};
+  std::optional<Voucher> voucher = {};
 
   static constexpr auto fields() {
     return std::tuple{required("workerPoolId", &IdentifyRequest::worker_pool_id),
@@ -281,21 +321,43 @@ struct IdentifyRequest {
                       required("workerId", &IdentifyRequest::worker_id),
                       required("proof", &IdentifyRequest::proof),
                       optional("providerData", &IdentifyRequest::provider_data),
-                      optional("peerAddress", &IdentifyRequest::peer_address)};
+                      optional("peerAddress", &IdentifyRequest::peer_address),
+                      optional("document", &IdentifyRequest::document),
+                      optional("challenge", &IdentifyRequest::challenge),
+                      optional("voucher", &IdentifyRequest::voucher)};
+  }
+};
+
+// The host need not know the worker yet: it may join as a machine that nobody launched.
+struct Admission {
+  std::int64_t capacity = 1;
+  json::object provider_data = {};  // as Instance::provider_data
+
+  static constexpr auto fields() {
+    return std::tuple{optional("capacity", &Admission::capacity),
+                      optional("providerData", &Admission::provider_data)};
   }
 };
 
 struct Identity {
   WorkerGroup worker_group;
   WorkerId worker_id;
-  json::object claims = {};  // what else was proven: account, image
+  json::object claims = {};  // what else was proven: account, image, the machine's own state
+  WorkerPoolId worker_pool_id = {};         // only if the request named none
+  std::optional<Admission> admission = {};  // only of a provider that announces machines
 
   static constexpr auto fields() {
     return std::tuple{required("workerGroup", &Identity::worker_group),
                       required("workerId", &Identity::worker_id),
-                      optional("claims", &Identity::claims)};
+                      optional("claims", &Identity::claims),
+                      optional("workerPoolId", &Identity::worker_pool_id),
+                      optional("admission", &Identity::admission)};
   }
 };
+
+// The code of an `invalid` error of `identify`: the proof is good, but the machine is not in the
+// state that its pool wants. The host tells it 410 with the message and keeps it in quarantine.
+inline constexpr const char* not_conformant = "notConformant";
 
 struct PricesRequest {
   static constexpr auto fields() { return std::tuple{}; }
