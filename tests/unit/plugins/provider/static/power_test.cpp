@@ -285,9 +285,9 @@ TEST_F(StaticPower, a_superseded_host_changes_nothing) {
 }
 
 TEST_F(StaticPower, two_processes_never_wake_the_same_machine_for_two_launches) {
-  const auto other = make_provider(config());
+  auto other = make_provider(config());
   launch("k-1");
-  std::swap(provider, const_cast<std::unique_ptr<Provider>&>(other));
+  std::swap(provider, other);
   EXPECT_EQ(launch("k-2").instance->worker_id, WorkerId("b2"));
   EXPECT_EQ(listed().size(), 2u);
 }

@@ -18,6 +18,7 @@ json::object good() {
                                      "hostNames": ["mac-*.dc1.example.com"]}},
     "machines": [
       {"workerPoolId": "worker-manager/mac", "workerId": "mac-01", "capacity": 4,
+       "variables": {"bmc": "10.0.0.2"},
        "hostName": "MAC-01.dc1.example.com.", "secretSha256": ")" +
                 std::string(64, 'A') + R"("},
       {"workerPoolId": "worker-manager/blade", "workerId": "blade-01", "powered": true,
