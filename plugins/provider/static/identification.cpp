@@ -60,7 +60,7 @@ class Identification {
     const json::value* const key = request_.proof.if_contains("poolKey");
     if (secret && key)
       return refused("workerIdentityProof has both staticSecret and poolKey: show one of them");
-    if (!secret && !key) return refused("missing staticSecret or poolKey in workerIdentityProof");
+    if (!secret && !key) return refused("missing staticSecret in workerIdentityProof");
     const Machine* const found = settings_.find(request_.worker_id);
     if (found && found->worker_pool_id == request_.worker_pool_id &&
         request_.worker_group == settings_.worker_group)

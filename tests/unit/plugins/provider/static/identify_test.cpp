@@ -84,7 +84,7 @@ struct StaticIdentify : ::testing::Test {
 TEST_F(StaticIdentify, a_proof_without_the_secret_is_refused) {
   IdentifyRequest asked = request("m-1", {});
   asked.provider_data = {{"staticSecretSha256", digest}};
-  EXPECT_EQ(refusal(asked), "missing staticSecret or poolKey in workerIdentityProof");
+  EXPECT_EQ(refusal(asked), "missing staticSecret in workerIdentityProof");
   for (const json::value& wrong :
        {json::value(7), json::value(nullptr), json::value(""), json::value(secret + "s"),
         json::value(digest), json::value(json::array{secret})}) {
