@@ -41,10 +41,12 @@ TEST(DnsMessage, that_is_cut_anywhere_is_refused) {
 TEST(DnsMessage, with_any_byte_changed_never_reads_outside) {
   const auto whole = good_message().bytes();
   for (std::size_t at = 0; at < whole.size(); ++at)
-    for (unsigned value = 0; value < 256; ++value) {
+    for (const unsigned value :
+         {0u, 1u, 2u, 4u, 5u, 6u, 12u, 16u, 28u, 63u, 64u, 128u, 192u, 255u}) {
       auto changed = whole;
       changed[at] = static_cast<unsigned char>(value);
-      if (const auto read = parse_message(changed)) EXPECT_LE(read->answers.size(), 256u);
+      const auto read = parse_message(changed);
+      EXPECT_LE(read ? read->answers.size() : 0, 256u);
     }
 }
 

@@ -25,13 +25,13 @@ class Nameserver {
   enum class Way { answers, fails, refuses, is_silent, talks_nonsense, has_nothing };
 
   explicit Nameserver(Way way) : way_(way) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    ::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), size);
-    ::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&address), &size);
-    this->address = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof own;
+    ::bind(socket_.get(), reinterpret_cast<sockaddr*>(&own), size);
+    ::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&own), &size);
+    address = "127.0.0.1:" + std::to_string(ntohs(own.sin_port));
     thread_ = std::thread([this] { serve(); });
   }
   ~Nameserver() {
