@@ -41,6 +41,7 @@ TEST_F(LocalLife, an_agent_that_is_not_up_in_time_leaves_nothing_behind) {
   ASSERT_TRUE(launch.error);
   EXPECT_EQ(launch.error->error_class, ErrorClass::transient);
   EXPECT_TRUE(listed().empty());
+  open();
   EXPECT_FALSE(launch_one("key-1").error);  // the same key may still be used
 }
 
