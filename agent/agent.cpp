@@ -9,6 +9,9 @@
 
 #include <muster/codec.hpp>
 
+#include "agent/worker_runner.hpp"
+#include "host/base/atomic_file.hpp"
+
 namespace muster::agent {
 namespace {
 
@@ -189,8 +192,12 @@ std::map<std::string, std::string> Agent::variables() const {
 }
 
 void Agent::perform(const WriteConfiguration&) {
-  const auto written =
+  Result<void> written =
       folder_.write(credentials_text(), json::write_pretty(worker_config_) + "\n", variables());
+  if (written && !configuration_.worker_config_path.empty())
+    written = write_file_atomically(configuration_.worker_config_path,
+                                    generic_worker_text(worker_config_, place_, grant_.credentials),
+                                    0600);
   std::optional<std::string> failure;
   if (!written) failure = written.error().message;
   life_.written(loop_.now(), failure);

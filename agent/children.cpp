@@ -23,6 +23,7 @@ constexpr std::size_t most_output = 4096;
   if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
   if (output >= 0) ::dup2(output, STDOUT_FILENO);
   ::signal(SIGPIPE, SIG_DFL);
+  ::signal(SIGXFSZ, SIG_DFL);
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   ::execve(argv[0], const_cast<char* const*>(argv), const_cast<char* const*>(environment));
   const int why = errno;

@@ -46,7 +46,8 @@ struct StateSetting {
 
 // Who the worker is. Where the identity tells them (relay, clouds) they may be empty.
 struct Place {
-  std::string root_url, worker_pool_id, provider_id, worker_group, worker_id;
+  std::string root_url = {}, worker_pool_id = {}, provider_id = {}, worker_group = {},
+              worker_id = {};
 };
 
 struct Configuration {
@@ -61,7 +62,10 @@ struct Configuration {
   WorkerSettings worker;
   std::map<std::string, StateSetting> state;
   Timings timings;
-  std::string worker_config = "{}";  // JSON: what the host's is laid over (worker-runner's files)
+  // Of worker-runner's files only: what the host's configuration is laid over (JSON), and where
+  // generic-worker looks for the result.
+  std::string worker_config = "{}";
+  std::filesystem::path worker_config_path = {};
 };
 
 struct ReadConfiguration {

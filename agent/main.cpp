@@ -149,6 +149,7 @@ int live(Configuration configuration, int verdict) {
   ::sigprocmask(SIG_BLOCK, &handled, &mask);
   for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) ::sigdelset(&mask, number);
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is a disk that is full, not our end
   ::signal(SIGCHLD, SIG_DFL);  // an ignored one would reap behind our back
   const Log log(std::make_shared<DescriptorOutput>(), configuration.log_level,
                 format_for_standard_error());
