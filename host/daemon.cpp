@@ -159,6 +159,7 @@ std::optional<ExitCode> Daemon::listen() {
              {"pid", ::getpid()},
              {"configurationFile",
               configuration_->file.empty() ? "(built-in)" : configuration_->file.string()},
+             {"dashboard", url + "/"},
              {"dataDirectory", data_directory_->path().string()},
              {"adminTokenFile", configuration_->auth.admin_token_file.string()},
              {"adminClientFile", (data_directory_->path() / "admin.env").string()}});

@@ -4,6 +4,7 @@
 
 #include "host/api/openapi.hpp"
 #include "host/client_routes.hpp"
+#include "host/dashboard.hpp"
 #include "host/http/answer.hpp"
 #include "host/plugins_of_host.hpp"
 
@@ -107,6 +108,7 @@ void add_metrics_route(http::Router& router, http::WorkerThreads& workers,
 }
 
 void add_routes(http::Router& router, const Asked& asked) {
+  dashboard::add_routes(router);
   router.add("GET", "/healthz", now(health), Access::open);
   router.add("GET", "/readyz",
              now([asked](const Request& request) { return readiness(request, asked); }),

@@ -74,6 +74,47 @@ TEST(StatusCommand, finds_the_host_that_runs_on_the_defaults) {
   EXPECT_EQ(asked.exit_code, 0) << asked.output;
 }
 
+// One client's whole life, each step seen from the outside: may it still ask?
+TEST(ClientCommand, a_client_is_made_rotated_disabled_enabled_and_revoked) {
+  Musterd musterd;
+  const auto muster = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--data-directory", musterd.data_directory().string()});
+    return run("muster", arguments);
+  };
+  const auto as_client = [&](const std::string& token) {
+    return run("muster", {"pools", "--url", musterd.address().url, "--token", token}).exit_code;
+  };
+  const auto token_in = [](const Finished& made) {
+    const auto document = json::parse_object(made.output);
+    EXPECT_TRUE(document && document->contains("token")) << made.output;
+    return document ? std::string(document->at("token").as_string()) : "";
+  };
+  EXPECT_EQ(muster({"client", "create"}).exit_code, 2);
+  EXPECT_EQ(muster({"client", "create", "bad id", "--scope", "x"}).exit_code, 1);
+  EXPECT_EQ(muster({"client", "show", "ci/reader"}).exit_code, 1);
+
+  const Finished made = muster({"client", "create", "ci/reader", "--kind", "token", "--scope",
+                                "muster:get:*", "--description", "for a test", "--json"});
+  ASSERT_EQ(made.exit_code, 0) << made.output;
+  const std::string first = token_in(made);
+  EXPECT_EQ(as_client(first), 0);
+  EXPECT_THAT(muster({"client", "list"}).output, HasSubstr("ci/reader"));
+  const Finished shown = muster({"client", "show", "ci/reader"});
+  EXPECT_THAT(shown.output, HasSubstr("for a test"));
+  EXPECT_EQ(shown.output.find(first), std::string::npos);
+
+  const std::string second = token_in(muster({"client", "rotate", "ci/reader", "--json"}));
+  EXPECT_NE(second, first);
+  EXPECT_EQ(as_client(second), 0);
+  EXPECT_EQ(muster({"client", "disable", "ci/reader"}).exit_code, 0);
+  EXPECT_EQ(as_client(second), 1);
+  EXPECT_EQ(muster({"client", "enable", "ci/reader"}).exit_code, 0);
+  EXPECT_EQ(as_client(second), 0);
+  EXPECT_EQ(muster({"client", "revoke", "ci/reader"}).exit_code, 0);
+  EXPECT_EQ(as_client(second), 1);
+  EXPECT_EQ(muster({"client", "revoke", "ci/reader"}).exit_code, 1);
+}
+
 // A host with one pool that has workers, and a home folder of whoever asks.
 class CommandsOfAHost : public ::testing::Test {
  protected:
@@ -148,7 +189,7 @@ TEST_F(CommandsOfAHost, the_variables_of_taskcluster_clients_sign_requests) {
   variables = {{"HOME", (folder / "elsewhere").string()},
                {"TASKCLUSTER_ROOT_URL", host->address().url},
                {"TASKCLUSTER_CLIENT_ID", "ci/deploy"},
-               {"TASKCLUSTER_ACCESS_TOKEN", std::string(made.at("accessToken").as_string())}};
+               {"TASKCLUSTER_ACCESS_TOKEN", std::string(made.at("token").as_string())}};
   EXPECT_THAT(said({"whoami"}), HasSubstr("ci/deploy"));
   said({"pools"});
   EXPECT_THAT(said({"status"}, 1), HasSubstr("muster:get:status"));

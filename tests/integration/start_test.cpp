@@ -49,6 +49,27 @@ TEST(Start, a_killed_host_leaves_nothing_that_keeps_the_next_one_out) {
   next.wait_for("musterd serves http://");
 }
 
+TEST(Start, the_dashboard_is_there_with_all_it_needs_and_nothing_from_elsewhere) {
+  Musterd host;
+  const auto get = [&](const std::string& path) {
+    RawClient client(host.port());
+    client.send("GET " + path + " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+    return client.read_until("never, so all of it");
+  };
+  const std::string page = get("/");
+  EXPECT_TRUE(page.starts_with("HTTP/1.1 200 OK")) << page;
+  EXPECT_NE(page.find("Content-Security-Policy: default-src 'none'"), std::string::npos) << page;
+  EXPECT_EQ(page.find("//"), std::string::npos) << page;
+  std::size_t at = 0, found = 0;
+  for (const std::string attribute : {"href=\"", "src=\""})
+    for (at = 0; (at = page.find(attribute, at)) != std::string::npos; ++found) {
+      at += attribute.size();
+      const std::string path = page.substr(at, page.find('"', at) - at);
+      EXPECT_TRUE(get(path).starts_with("HTTP/1.1 200 OK")) << path;
+    }
+  EXPECT_EQ(found, 2U);
+}
+
 TEST(Start, a_port_in_use_exits_5_and_names_its_owner) {
   Musterd first;
   TemporaryFolder folder;

@@ -22,12 +22,13 @@ WorkerRef ref_to(const Instance& instance) {
 }  // namespace
 
 AllocateRequest ProviderContract::allocate_request(std::vector<IdempotencyKey> wanted) const {
-  return {owner_,
-          *launch_config_,
-          bid_data_,
-          std::move(wanted),
-          tags,
-          {{"url", "http://127.0.0.1:1/"}, {"workerPoolId", launch_config_->worker_pool_id.str()}}};
+  return {
+      owner_,
+      *launch_config_,
+      bid_data_,
+      std::move(wanted),
+      tags,
+      {{"rootUrl", "http://127.0.0.1:1"}, {"workerPoolId", launch_config_->worker_pool_id.str()}}};
 }
 
 void ProviderContract::check_allocate() {
