@@ -9,7 +9,8 @@ namespace muster::static_machines {
 namespace {
 
 const char* const digest_key = "staticSecretSha256";  // of rows that createWorker makes
-const char* const host_name_key = "hostName";
+const char* const host_name_key = "hostName";         // of rows that a relay has vouched for
+const char* const key_key = "key";                    // of rows that came in by a key
 
 std::string sha256_hex(std::string_view text) {
   unsigned char digest[SHA256_DIGEST_LENGTH];
@@ -109,7 +110,8 @@ class Identification {
     if (machine_)
       admit(*machine_);
     else
-      identity_.admission = Admission{.capacity = 1, .provider_data = {{"v", 1}}};
+      identity_.admission =
+          Admission{.capacity = 1, .provider_data = {{"v", 1}, {key_key, signer->fingerprint()}}};
     return {};
   }
 
@@ -131,6 +133,8 @@ class Identification {
   // Whoever is not named in the configuration cannot take the name of one that is.
   Result<void> pool_of_the_free() const {
     if (machine_) return {};
+    if (!text_in(request_.provider_data, host_name_key).empty())
+      return refused("this worker is known by its hostName: a poolKey is not enough to be it");
     if (request_.worker_group != settings_.worker_group)
       return refused("workerGroup is not that of this provider's machines");
     if (settings_.find(request_.worker_id))
@@ -186,6 +190,8 @@ class Identification {
       return refused("this worker is known under another hostName");
     if (!text_in(request_.provider_data, digest_key).empty())
       return refused("this worker was announced with a secret: a relay's word is not enough");
+    if (!text_in(request_.provider_data, key_key).empty())
+      return refused("this worker came in by a key: a relay's word is not enough");
     return {};
   }
 

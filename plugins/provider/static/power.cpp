@@ -13,6 +13,7 @@ using How = CommandOutcome::How;
 constexpr auto rest_after_failed_wake = 10min;
 constexpr auto rest_after_power_off = 1min;  // a machine that shuts down does not hear its call
 constexpr auto ended_is_remembered = 24h;
+constexpr std::int64_t most_named = 3;       // in one message
 constexpr auto patience_with_a_wake = 1min;  // beyond its timeout: then its process has died
 
 std::string name_of(const Owner& owner) {
@@ -69,30 +70,35 @@ double price_of(const LaunchConfig& launch_config) {
 
 }  // namespace
 
-const Machine* Power::sleeping(const PowerState& state, const WorkerPoolId& pool, Time now) const {
-  const auto found = std::ranges::find_if(settings_.machines, [&](const Machine& machine) {
-    if (!machine.powered || machine.worker_pool_id != pool) return false;
-    if (state.awake.contains(machine.worker_id.str())) return false;
+std::vector<const Machine*> Power::sleeping(const PowerState& state, const WorkerPoolId& pool,
+                                            Time now) const {
+  std::vector<const Machine*> found;
+  for (const Machine& machine : settings_.machines) {
+    if (!machine.powered || machine.worker_pool_id != pool) continue;
     const auto rests = state.resting.find(machine.worker_id.str());
-    return rests == state.resting.end() || rests->second.until <= now;
-  });
-  return found == settings_.machines.end() ? nullptr : &*found;
+    if (!state.awake.contains(machine.worker_id.str()) &&
+        (rests == state.resting.end() || rests->second.until <= now))
+      found.push_back(&machine);
+  }
+  return found;
 }
 
 std::string Power::why_none_sleeps(const PowerState& state, const WorkerPoolId& pool,
                                    Time now) const {
-  std::int64_t awake = 0;
-  std::string resting;
+  std::int64_t awake = 0, rest = 0;
+  std::string shown;
   for (const Machine& machine : settings_.machines) {
     if (!machine.powered || machine.worker_pool_id != pool) continue;
     awake += state.awake.contains(machine.worker_id.str());
     const auto rests = state.resting.find(machine.worker_id.str());
-    if (rests != state.resting.end() && rests->second.until > now)
-      resting += "; " + machine.worker_id.str() + " is not woken before " +
-                 format_time(rests->second.until) + ": it " + rests->second.reason;
+    if (rests == state.resting.end() || rests->second.until <= now) continue;
+    if (++rest <= most_named)
+      shown += "; " + machine.worker_id.str() + " is not woken before " +
+               format_time(rests->second.until) + ": it " + rests->second.reason;
   }
+  if (rest > most_named) shown += "; and " + std::to_string(rest - most_named) + " like these";
   return "no machine of " + pool.str() + " is left to be woken: " + std::to_string(awake) +
-         " are awake" + resting;
+         (awake == 1 ? " is awake" : " are awake") + shown;
 }
 
 Result<Bids> Power::bid(const BidRequest& request, const Context& context) {
@@ -100,28 +106,28 @@ Result<Bids> Power::bid(const BidRequest& request, const Context& context) {
   if (request.candidates.empty()) return bids;
   const auto kept = kept_.look();
   if (!kept) return kept.error();
-  PowerState state = *kept;  // machines that are offered once count as awake for the next candidate
-  const Time now = context.now();
+  const PowerState& state = *kept;
+  std::map<WorkerPoolId, std::int64_t> offered;  // a machine is offered to one candidate only
   for (const BidRequest::Candidate& candidate : request.candidates) {
     const LaunchConfig& launch_config = candidate.launch_config;
     const WorkerPoolId& pool = launch_config.worker_pool_id;
     const std::int64_t capacity = settings_.powered_capacity(pool);
-    const std::int64_t wanted = std::min((request.capacity + capacity - 1) / capacity,
-                                         candidate.max_instances.value_or(request.capacity));
-    const std::string none = why_none_sleeps(state, pool, now);
-    std::int64_t offered = 0;
-    for (const Machine* machine = nullptr;
-         offered < wanted && (machine = sleeping(state, pool, now)); ++offered)
-      state.awake[machine->worker_id.str()];
-    if (offered > 0)
+    const std::int64_t asleep = std::ssize(sleeping(state, pool, context.now())) - offered[pool];
+    const std::int64_t wanted =
+        std::min(request.capacity / capacity + (request.capacity % capacity > 0 ? 1 : 0),
+                 candidate.max_instances.value_or(asleep));
+    const std::int64_t instances = std::min(asleep, wanted);
+    if (instances > 0) {
+      offered[pool] += instances;
       bids.bids.push_back({.launch_config_id = launch_config.launch_config_id,
                            .capacity_per_instance = capacity,
-                           .instances = offered,
+                           .instances = instances,
                            .price_per_capacity_hour = price_of(launch_config)});
-    else if (!settings_.has_powered(pool))
+    } else if (!settings_.has_powered(pool)) {
       bids.problems.push_back(launches_nothing(pool));
-    else if (wanted > 0)
-      bids.problems.push_back(Error::capacity(none));
+    } else if (asleep <= 0) {
+      bids.problems.push_back(Error::capacity(why_none_sleeps(state, pool, context.now())));
+    }
   }
   return bids;
 }
@@ -150,8 +156,10 @@ Launch Power::begin_launch(PowerState& state, const AllocateRequest& request,
   if (const auto ended = state.ended.find(name_of(request.owner, key)); ended != state.ended.end())
     return {key, ended->second.instance, {}};
   if (!settings_.has_powered(pool)) return refuse(launches_nothing(pool));
-  const Machine* const machine = sleeping(state, pool, now);
-  if (!machine) return refuse(Error::capacity(why_none_sleeps(state, pool, now)).hold_for(1min));
+  const auto machines = sleeping(state, pool, now);
+  if (machines.empty())
+    return refuse(Error::capacity(why_none_sleeps(state, pool, now)).hold_for(1min));
+  const Machine* const machine = machines.front();
   AwakeMachine& awake = state.awake[machine->worker_id.str()];
   awake = {request.owner.host_id, request.owner.provider_id,
            new_instance(request, key, *machine, settings_.worker_group, now), now};

@@ -38,7 +38,9 @@ class Power {
 
   Launch begin_launch(PowerState& state, const AllocateRequest& request, const IdempotencyKey& key,
                       Time now, std::vector<Wake>& wakes) const;
-  const Machine* sleeping(const PowerState& state, const WorkerPoolId& pool, Time now) const;
+  // Those of the pool that may be woken, in the order of the configuration.
+  std::vector<const Machine*> sleeping(const PowerState& state, const WorkerPoolId& pool,
+                                       Time now) const;
   std::string why_none_sleeps(const PowerState& state, const WorkerPoolId& pool, Time now) const;
   // Runs the wake commands and keeps what came of them. One outcome for each.
   Result<std::vector<CommandOutcome>> wake(const std::vector<Wake>& wakes, const Context& context);

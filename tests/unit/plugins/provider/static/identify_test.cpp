@@ -178,6 +178,8 @@ TEST_F(StaticIdentify, a_pool_key_admits_whoever_has_no_other_proof) {
   IdentifyRequest of_row = request("new", key_proof(pool_key));
   of_row.provider_data = {{"staticSecretSha256", digest}};
   EXPECT_NE(refusal(of_row).find("announced with a secret"), std::string::npos);
+  of_row.provider_data = {{"v", 1}, {"hostName", "new.dc1.example.com"}};
+  EXPECT_NE(refusal(of_row).find("known by its hostName"), std::string::npos);
   refusal(request("with-secret", key_proof(pool_key)));
   refusal(request("with-key", key_proof(pool_key)));
   IdentifyRequest as_another = request("with-name", key_proof(other_key));
@@ -224,6 +226,7 @@ TEST_F(StaticIdentify, what_a_vouched_machine_claims_must_agree) {
   refusal(with([](auto& r) { r.worker_id = WorkerId("mac-08"); }));
   refusal(with([](auto& r) { r.provider_data = {{"hostName", "mac-07.dc2.example.com"}}; }));
   refusal(with([](auto& r) { r.provider_data = {{"staticSecretSha256", digest}}; }));
+  refusal(with([](auto& r) { r.provider_data = {{"v", 1}, {"key", "SHA256:abc"}}; }));
   IdentifyRequest named = vouched("studio.dc1.example.com");
   named.worker_pool_id = WorkerPoolId("worker-manager/win");
   refusal(named);
