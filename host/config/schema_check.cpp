@@ -73,8 +73,8 @@ class SchemaPlaces {
   const json::object& schema_;
 };
 
-json::value parse_own_schema() {
-  auto parsed = json::parse(schema_text);
+json::value parse_own_schema(std::string_view text) {
+  auto parsed = json::parse(text);
   if (!parsed) throw std::logic_error("the embedded schema: " + parsed.error().message);
   return std::move(*parsed);
 }
@@ -119,7 +119,11 @@ Mistake to_mistake(const json::Violation& violation, const TomlDocument& documen
 }  // namespace
 
 SchemaCheck check_against_schema(const TomlDocument& document) {
-  const json::value own = parse_own_schema();
+  return check_against_schema(document, schema_text);
+}
+
+SchemaCheck check_against_schema(const TomlDocument& document, std::string_view text) {
+  const json::value own = parse_own_schema(text);
   const auto schema = json::Schema::compile(own);
   if (!schema) throw std::logic_error("the embedded schema: " + schema.error().message);
   const SchemaPlaces places(own.as_object());

@@ -1,6 +1,7 @@
 // The configuration against its schema, told in the words of the file.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "host/config/mistake.hpp"
@@ -15,6 +16,9 @@ struct SchemaCheck {
   TomlDocument sound;
 };
 
+// The configuration of the host.
 SchemaCheck check_against_schema(const TomlDocument& document);
+// That of another program of ours, whose schema uses the same keywords.
+SchemaCheck check_against_schema(const TomlDocument& document, std::string_view schema_text);
 
 }  // namespace muster::config

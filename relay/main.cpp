@@ -1,0 +1,108 @@
+// muster-relay: vouches for the machines of a datacenter by what the DNS says about them.
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+
+#include "relay/daemon.hpp"
+
+namespace {
+
+using namespace muster;
+
+constexpr const char* footer =
+    "Signals:\n"
+    "  SIGTERM, SIGINT  drain and stop; a second one stops at once\n"
+    "  SIGHUP           read the configuration, the certificate and the access token again,\n"
+    "                   open the audit's file anew, forget what the DNS said\n"
+    "\n"
+    "Exit codes:\n"
+    "  0  stopped after all was drained; --check: the configuration is good\n"
+    "  1  could not start or go on, or was stopped before all was drained;\n"
+    "     --check: the configuration has mistakes\n"
+    "  2  the command line is wrong\n"
+    "  3  the configuration has mistakes\n"
+    "  5  the address to listen on is taken, or is none of this machine's\n";
+
+struct CommandLine {
+  std::string config = "/etc/muster/relay.toml";
+  bool check = false;
+  std::optional<LogLevel> log_level;
+};
+
+// The number is the exit code; empty: go on.
+std::optional<int> parse(int argc, char** argv, CommandLine& command_line) {
+  CLI::App app{"muster-relay vouches for the machines of a datacenter by their names in the DNS"};
+  app.name("muster-relay");
+  app.set_version_flag("--version", "muster-relay " MUSTER_VERSION);
+  app.footer(footer);
+  std::string level;
+  app.add_option("--config", command_line.config, "The configuration (TOML)")
+      ->type_name("FILE")
+      ->capture_default_str();
+  app.add_flag("--check", command_line.check, "Only check the configuration");
+  const auto* level_option =
+      app.add_option("--log-level", level, "Write no lines less important than this")
+          ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}))
+          ->type_name("LEVEL");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return static_cast<int>(app.exit(error) == 0 ? ExitCode::ok : ExitCode::usage);
+  }
+  if (level_option->count() > 0) command_line.log_level = log_level_from(level);
+  return std::nullopt;
+}
+
+// Credentials of workers pass through this process: its memory must not end in a file.
+void leave_no_core() {
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+  ::prctl(PR_SET_DUMPABLE, 0);
+  ::umask(0027);
+}
+
+void raise_limit_of_open_files() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+ExitCode run(const CommandLine& command_line) {
+  const relay::Environment environment = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return std::string(value ? value : "");
+  };
+  const relay::Report report = relay::read_settings(command_line.config, environment);
+  if (command_line.check || !report.settings)
+    for (const config::Mistake& mistake : report.mistakes)
+      std::fprintf(stderr, "%s\n", config::to_string(mistake, report.file).c_str());
+  if (command_line.check) {
+    if (!report.settings) return ExitCode::failed;
+    std::printf("%s is good: %zu allowed names, host %s\n", report.file.c_str(),
+                report.settings->names->allowed.size(), report.settings->host.url.c_str());
+    return ExitCode::ok;
+  }
+  if (!report.settings) return ExitCode::configuration;
+  raise_limit_of_open_files();
+  return relay::Daemon(report, environment, command_line.log_level).run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    leave_no_core();
+    CommandLine command_line;
+    if (const auto code = parse(argc, argv, command_line)) return *code;
+    return static_cast<int>(run(command_line));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "muster-relay: %s\n", error.what());
+    return static_cast<int>(muster::ExitCode::failed);
+  }
+}

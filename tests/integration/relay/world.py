@@ -1,0 +1,170 @@
+"""A datacenter in network namespaces: a bridge with machines on it, each with addresses of its own, a
+real dnsmasq, and programs that run where the relay does. Nothing of it outlives the process.
+
+Needs no privilege: it re-executes itself in a user namespace of its own, where it is root of a network
+that nobody else sees."""
+
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+PATIENCE = 30  # seconds, after which waiting for an event is a failure
+
+
+def enter_own_network(script_arguments):
+    """Starts the program again in namespaces of its own; returns if it is there already."""
+    if os.environ.get("MUSTER_OWN_NETWORK"):
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run"], check=True)  # for `ip netns`
+        os.mkdir("/run/netns")
+        return
+    probe = subprocess.run(["unshare", "--user", "--map-root-user", "--net", "--mount", "true"],
+                           capture_output=True, text=True)
+    if probe.returncode != 0:
+        sys.exit("THIS TEST DID NOT RUN: no user and network namespaces can be made here, even as "
+                 f"uid {os.getuid()}: {probe.stderr}")
+    os.environ["MUSTER_OWN_NETWORK"] = "1"
+    os.execvp("unshare", ["unshare", "--user", "--map-root-user", "--net", "--mount",
+                          "--kill-child", "--fork", sys.executable, *script_arguments])
+
+
+def ip(*arguments):
+    subprocess.run(["ip", *arguments], check=True)
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True, timeout=2 * PATIENCE)
+
+
+def curl(run_command, *arguments):
+    """(status, headers, body); status 0 if there was no answer."""
+    done = run_command("curl", "-sS", "-i", "--noproxy", "*", "--max-time", str(PATIENCE), *arguments)
+    if done.returncode != 0:
+        return 0, {}, done.stderr
+    head, _, body = done.stdout.partition("\n\n")
+    lines = head.split("\n")
+    headers = {n.lower(): v for n, _, v in (line.partition(": ") for line in lines[1:])}
+    return int(lines[0].split()[1]), headers, body
+
+
+def make_bridge(*addresses):
+    ip("link", "set", "lo", "up")
+    ip("link", "add", "br0", "type", "bridge")
+    for address in addresses:
+        ip("addr", "add", address, "dev", "br0", *(["nodad"] if ":" in address else []))
+    ip("link", "set", "br0", "up")
+
+
+class Machine:
+    """A network namespace on the bridge."""
+
+    def __init__(self, name, *addresses, gateways=()):
+        self.name = name
+        ip("netns", "add", name)
+        ip("link", "add", f"v-{name}", "type", "veth", "peer", "name", "eth0", "netns", name)
+        ip("link", "set", f"v-{name}", "master", "br0", "up")
+        for address in addresses:
+            ip("-n", name, "addr", "add", address, "dev", "eth0", *(["nodad"] if ":" in address else []))
+        ip("-n", name, "link", "set", "eth0", "up")
+        ip("-n", name, "link", "set", "lo", "up")
+        for gateway in gateways:
+            ip("-n", name, "route", "add", "default", "via", gateway)
+
+    def run(self, *command):
+        return run("ip", "netns", "exec", self.name, *command)
+
+    def curl(self, *arguments):
+        return curl(self.run, *arguments)
+
+
+class Program:
+    """A child process whose output is read as it comes."""
+
+    def __init__(self, *command, environment=None):
+        self.name = os.path.basename(command[0])
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                        env={"PATH": os.environ["PATH"], **(environment or {})})
+        self.output = ""
+
+    def wait_for(self, text, seen=0):
+        """Reads until the text has come behind the first `seen` characters; returns the new length."""
+        end = time.monotonic() + PATIENCE
+        while text not in self.output[seen:]:
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0, end - time.monotonic()))
+            part = os.read(self.process.stdout.fileno(), 65536) if ready else b""
+            if not part:
+                raise AssertionError(f"{self.name} never said {text!r}; it said:\n{self.output}")
+            self.output += part.decode(errors="replace")
+        return len(self.output)
+
+    def send(self, number):
+        self.process.send_signal(number)
+
+    def end(self, number=signal.SIGTERM):
+        """The exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.send_signal(number)
+        if not self.process.stdout.closed:
+            with self.process.stdout as rest:
+                self.output += rest.read().decode(errors="replace")
+        return self.process.wait(PATIENCE)
+
+
+class Dnsmasq(Program):
+    def __init__(self, port, *options):
+        super().__init__("dnsmasq", "--no-daemon", "--user=root", "--group=root",
+                         "--conf-file=/dev/null", "--no-resolv", "--no-hosts", "--pid-file=",
+                         "--bind-interfaces", "--listen-address=127.0.0.1", f"--port={port}",
+                         "--local-ttl=60", "--log-queries", *options)
+        self.wait_for("started")
+
+
+class FailingNameserver(threading.Thread):
+    """Answers SERVFAIL to everything."""
+
+    def __init__(self, port):
+        super().__init__(daemon=True)
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", port))
+        self.start()
+
+    def run(self):
+        while True:
+            question, peer = self.socket.recvfrom(4096)
+            flags = struct.pack("!H", 0x8182)
+            end = 12
+            while question[end]:
+                end += question[end] + 1
+            counts = struct.pack("!HHHH", 1, 0, 0, 0)
+            self.socket.sendto(question[:2] + flags + counts + question[12:end + 5], peer)
+
+
+def write_secret(path, text):
+    with open(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+        file.write(text)
+
+
+def make_certificate(folder, name, *addresses):
+    """<name>.pem, which signs itself, and <name>.key."""
+    names = ",".join(f"IP:{address}" for address in addresses)
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", f"/CN={name}",
+                    "-addext", f"subjectAltName={names}", "-keyout", f"{folder}/{name}.key", "-out",
+                    f"{folder}/{name}.pem"], check=True, capture_output=True)
+    os.chmod(f"{folder}/{name}.key", 0o600)
+
+
+def content_of(path):
+    with open(path) as file:
+        return file.read()
+
+
+def read_json_lines(path):
+    return [json.loads(line) for line in content_of(path).splitlines()]
