@@ -7,6 +7,7 @@
 #include "host/base/atomic_file.hpp"
 #include "host/client_routes.hpp"
 #include "host/config/changes.hpp"
+#include "host/config/default_configuration.hpp"
 #include "host/fleet_metrics.hpp"
 #include "host/plugins_of_host.hpp"
 #include "host/routes.hpp"
@@ -42,6 +43,13 @@ std::string url_of(config::ListenAddress listen, std::uint16_t port, bool tls) {
   if (listen.address == "::") listen.address = "::1";
   listen.port = port;
   return (tls ? "https://" : "http://") + to_string(listen);
+}
+
+// Where somebody can put work into, if there is such a source of demand.
+std::string task_folder(const config::HostConfiguration& configuration) {
+  for (const config::DemandSettings& source : configuration.demand)
+    if (source.type == config::DemandType::folder) return source.folder.string();
+  return "(none)";
 }
 
 }  // namespace
@@ -93,6 +101,9 @@ std::optional<ExitCode> Daemon::open_data_directory() {
                                                         : ExitCode::failed;
   }
   data_directory_.emplace(std::move(*opened));
+  if (!configuration_->file.empty()) return std::nullopt;
+  if (const auto written = config::write_first_files(folder); !written)
+    log_.warning("there is no worker configuration to start from: " + written.error().message);
   return std::nullopt;
 }
 
@@ -161,6 +172,10 @@ std::optional<ExitCode> Daemon::listen() {
               configuration_->file.empty() ? "(built-in)" : configuration_->file.string()},
              {"dashboard", url + "/"},
              {"dataDirectory", data_directory_->path().string()},
+             {"workerConfigurations", configuration_->worker_configurations
+                                          ? configuration_->worker_configurations->folder.string()
+                                          : "(none)"},
+             {"tasks", task_folder(*configuration_)},
              {"adminTokenFile", configuration_->auth.admin_token_file.string()},
              {"adminClientFile", (data_directory_->path() / "admin.env").string()}});
   notifier_.ready("serves " + url);

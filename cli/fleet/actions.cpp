@@ -8,6 +8,7 @@
 #include "cli/connection.hpp"
 #include "cli/fleet/show.hpp"
 #include "cli/fleet/show_status.hpp"
+#include "cli/fleet/watch.hpp"
 #include "cli/rules/terminal.hpp"
 
 namespace muster::cli {
@@ -83,6 +84,7 @@ std::optional<long long> seconds_of(const std::string& duration) {
 }
 
 void show_status(const FleetOptions& options) {
+  if (options.watch) return watch_status(options);
   ask_and_show(options, "status", status_text);
 }
 

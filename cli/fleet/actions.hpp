@@ -10,7 +10,7 @@ namespace muster::cli {
 
 struct FleetOptions {
   HostOptions host;
-  bool as_json = false, stats = false;
+  bool as_json = false, stats = false, watch = false;
   std::string pool, launch_config, provider, worker, file, until, duration, reason, kind, digest,
       status, verdict, scope;
   std::vector<std::string> states;

@@ -1,36 +1,16 @@
 #include "cli/fleet/events.hpp"
 
-#include <csignal>
 #include <cstdio>
-#include <poll.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "cli/connection.hpp"
 #include "cli/event_parser.hpp"
+#include "cli/fleet/end_of_program.hpp"
 #include "cli/fleet/show.hpp"
-#include "host/base/file_descriptor.hpp"
 
 namespace muster::cli {
 namespace {
 
 constexpr int first_pause = 500, longest_pause = 30'000;  // milliseconds between two attempts
-
-// Becomes readable when the program is to end, in place of the signals' usual effect.
-FileDescriptor end_of_program() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  sigprocmask(SIG_BLOCK, &signals, nullptr);
-  return FileDescriptor(::signalfd(-1, &signals, SFD_CLOEXEC));
-}
-
-// False: the program is to end.
-bool wait_for(int milliseconds, int end) {
-  pollfd waiting{end, POLLIN, 0};
-  return ::poll(&waiting, 1, milliseconds) == 0;
-}
 
 std::string event_query(const EventOptions& options) {
   std::string query =

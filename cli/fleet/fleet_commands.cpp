@@ -159,7 +159,9 @@ void add_login_commands(CLI::App& app) {
 }  // namespace
 
 void add_fleet_commands(CLI::App& app) {
-  FleetCommand(app, "status", "What the running host says of itself", show_status);
+  const FleetCommand status(app, "status", "What the running host says of itself", show_status);
+  status.app->add_flag("--watch", status.options->watch,
+                       "Show pools and workers as they change, until Ctrl-C");
   const FleetCommand pools(app, "pools", "All worker pools: what they have, what waits, and why",
                            list_pools);
   pools.app->add_option("--verdict", pools.options->verdict, "Only those")

@@ -132,6 +132,7 @@ class CrossCheck {
   void check_worker_configurations() {
     const auto& workers = host_.worker_configurations;
     if (!workers) return check_empty_source();
+    if (host_.file.empty()) return;  // the built-in one's is made at the first start
     const bool in_table = document_.root.at("workerConfigurations").is_object();
     const std::string source = "/workerConfigurations" + std::string(in_table ? "/source" : "");
     if (workers->git.empty()) {
@@ -245,6 +246,7 @@ class CrossCheck {
   void check_demand() {
     static const std::map<DemandType, std::vector<std::string>> keys = {
         {DemandType::file, {"file"}},
+        {DemandType::folder, {"folder"}},
         {DemandType::http, {"url", "tokenFile", "caFile", "timeout"}},
         {DemandType::taskcluster,
          {"rootUrl", "clientId", "accessTokenFile", "certificateFile", "caFile", "timeout",

@@ -4,6 +4,7 @@
 
 #include <muster/json.hpp>
 
+#include "host/base/atomic_file.hpp"
 #include "host/config/embedded.hpp"
 
 namespace muster::config {
@@ -16,8 +17,17 @@ std::string toml_string(const fs::path& path) {
 }
 
 void fill_in(std::string& text, std::string_view placeholder, const std::string& value) {
-  const auto at = text.find(placeholder);
-  if (at != std::string::npos) text.replace(at, placeholder.size(), value);
+  for (std::size_t at = 0; (at = text.find(placeholder, at)) != std::string::npos;
+       at += value.size())
+    text.replace(at, placeholder.size(), value);
+}
+
+fs::path workers_in(const fs::path& data_directory) {
+  return data_directory / "workers";
+}
+
+fs::path tasks_in(const fs::path& data_directory) {
+  return data_directory / "tasks";
 }
 
 }  // namespace
@@ -53,11 +63,38 @@ Defaults defaults_for(const fs::path& executable, const Environment& environment
 std::string default_configuration_text(const Defaults& defaults) {
   std::string text = default_text;
   fill_in(text, "${dataDirectory}", toml_string(defaults.data_directory));
+  fill_in(text, "${workers}", toml_string(workers_in(defaults.data_directory)));
+  fill_in(text, "${tasks}", toml_string(tasks_in(defaults.data_directory)));
+  fill_in(text, "${local}", toml_string(defaults.data_directory / "local"));
+  fill_in(text, "${exampleWorker}",
+          toml_string(defaults.plugin_folders.front().parent_path() / "example-worker"));
   std::string folders;
   for (const fs::path& folder : defaults.plugin_folders)
     folders += (folders.empty() ? "" : ", ") + toml_string(folder);
   fill_in(text, "${pluginFolders}", "[" + folders + "]");
   return text;
+}
+
+Result<bool> write_first_files(const fs::path& data_directory) {
+  const fs::path workers = workers_in(data_directory);
+  const fs::path tasks = tasks_in(data_directory) / "worker-manager" / "default";
+  std::error_code failed;
+  if (!fs::is_directory(data_directory, failed))
+    return Error::not_found("there is no folder " + data_directory.string());
+  if (fs::exists(fs::symlink_status(workers, failed))) return false;
+  std::string text = default_workers_text;
+  fill_in(text, "${poolTasks}", toml_string(tasks));
+  fs::create_directories(tasks, failed);
+  if (failed) return system_error("make", tasks, failed.value());
+  // Under another name first: a start that is cut off here is still the first one next time.
+  const fs::path fresh = workers.string() + ".new";
+  fs::create_directories(fresh, failed);
+  if (failed) return system_error("make", fresh, failed.value());
+  if (const auto written = write_file_atomically(fresh / "default.toml", text); !written)
+    return written.error();
+  fs::rename(fresh, workers, failed);
+  if (failed) return system_error("make", workers, failed.value());
+  return true;
 }
 
 }  // namespace muster::config

@@ -8,6 +8,8 @@ std::string_view to_string(DemandType type) {
   switch (type) {
     case DemandType::file:
       return "file";
+    case DemandType::folder:
+      return "folder";
     case DemandType::http:
       return "http";
     default:

@@ -130,7 +130,7 @@ struct WorkerConfigurations {
   friend bool operator==(const WorkerConfigurations&, const WorkerConfigurations&) = default;
 };
 
-enum class DemandType { file, http, taskcluster };
+enum class DemandType { file, folder, http, taskcluster };
 std::string_view to_string(DemandType type);
 
 // One source of demand. Only what its type needs is set; secrets are in files and never here.
@@ -149,6 +149,7 @@ struct DemandSettings {
   std::chrono::milliseconds timeout = std::chrono::seconds(20);
   std::optional<std::chrono::milliseconds> stale_after;  // empty: never
   std::uint32_t at_once = 16;
+  std::filesystem::path folder = {};
   friend bool operator==(const DemandSettings&, const DemandSettings&) = default;
 };
 

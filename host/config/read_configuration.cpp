@@ -204,13 +204,15 @@ class Reader {
     DemandSettings source;
     source.name = std::move(name);
     const std::string type = text(from, "type").value_or("file");
-    source.type = type == "file"   ? DemandType::file
-                  : type == "http" ? DemandType::http
-                                   : DemandType::taskcluster;
+    source.type = type == "file"     ? DemandType::file
+                  : type == "folder" ? DemandType::folder
+                  : type == "http"   ? DemandType::http
+                                     : DemandType::taskcluster;
     const auto path = [&](const char* key, fs::path& into) {
       if (const auto written = text(from, key)) into = absolute(*written);
     };
     path("file", source.file);
+    path("folder", source.folder);
     path("tokenFile", source.token_file);
     path("accessTokenFile", source.access_token_file);
     path("certificateFile", source.certificate_file);
@@ -222,7 +224,7 @@ class Reader {
     read(from, "timeout", source.timeout);
     if (const auto stale = text(from, "staleAfter"))
       source.stale_after = parse_duration(*stale);
-    else if (source.type != DemandType::file)
+    else if (source.type != DemandType::file && source.type != DemandType::folder)
       source.stale_after =
           std::max<std::chrono::milliseconds>(std::chrono::minutes(5), 3 * source.interval);
     read(from, "concurrency", source.at_once);

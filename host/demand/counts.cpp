@@ -70,6 +70,8 @@ std::unique_ptr<DemandSource> make_source(const config::DemandSettings& settings
   switch (settings.type) {
     case config::DemandType::file:
       return file_source(settings);
+    case config::DemandType::folder:
+      return folder_source(settings);
     case config::DemandType::http:
       return http_source(settings);
     default:

@@ -56,6 +56,7 @@ Result<Answer> read_counts(const json::value& document, const std::vector<Worker
 std::unique_ptr<DemandSource> make_source(const config::DemandSettings& settings);
 
 std::unique_ptr<DemandSource> file_source(const config::DemandSettings& settings);
+std::unique_ptr<DemandSource> folder_source(const config::DemandSettings& settings);
 std::unique_ptr<DemandSource> http_source(const config::DemandSettings& settings);
 std::unique_ptr<DemandSource> taskcluster_source(const config::DemandSettings& settings);
 

@@ -62,7 +62,7 @@ json::object config_schema() {
        {"startTimeout", text("Until an agent must be up; \"20s\" unless given")},
        {"keepStopped",
         text("The folder of a stopped worker, with its output; \"1h\" unless given")},
-       {"outputLimit", text("Of a worker's output.log, twice; \"10MiB\" unless given")},
+       {"outputLimit", text("Of each of a worker's logs, twice; \"10MiB\" unless given")},
        {"images",
         {{"type", "object"},
          {"additionalProperties", image()},
@@ -71,6 +71,10 @@ json::object config_schema() {
         {{"type", "object"},
          {"additionalProperties", json::object{{"type", "string"}}},
          {"description", "Of every worker, beside what the agent sets"}}},
+       {"timings",
+        {{"type", "object"},
+         {"additionalProperties", json::object{{"type", "string"}}},
+         {"description", "Of agents, as their own configuration calls them: idleCheck"}}},
        {"caFile", text("Certificates that agents trust the host by, if not the system's")},
        {"cgroup", text("A cgroup v2 of the host's own, for workers' groups; the one that systemd "
                        "delegated to the host unless given")}});

@@ -31,7 +31,7 @@ struct Written {
   std::string stop_grace = "30s", start_timeout = "20s", keep_stopped = "1h",
               output_limit = "10MiB";
   std::map<std::string, json::value> images = {};
-  std::map<std::string, std::string> environment = {};
+  std::map<std::string, std::string> environment = {}, timings = {};
   std::optional<std::string> ca_file = {}, cgroup = {};
 
   static constexpr auto fields() {
@@ -46,6 +46,7 @@ struct Written {
                       optional("outputLimit", &Written::output_limit),
                       optional("images", &Written::images),
                       optional("environment", &Written::environment),
+                      optional("timings", &Written::timings),
                       optional("caFile", &Written::ca_file),
                       optional("cgroup", &Written::cgroup)};
   }
@@ -176,6 +177,10 @@ Result<Settings> read_settings(const json::object& config) {
         value.find('\0') != std::string::npos)
       return mistake("environment." + name, "cannot be in an environment");
   settings.environment = written->environment;
+  for (const auto& [name, value] : written->timings)
+    if (!parse_duration(value))
+      return mistake("timings." + name, "\"" + value + "\" is no time like \"30s\" or \"5m\"");
+  settings.timings = written->timings;
   return settings;
 }
 

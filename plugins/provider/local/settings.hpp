@@ -33,6 +33,7 @@ struct Settings {
   std::int64_t output_limit = 10 << 20;
   std::map<std::string, Image> images;
   std::map<std::string, std::string> environment;  // of every worker implementation
+  std::map<std::string, std::string> timings;      // of the agent, where they are not ours
   std::string ca_file;
   std::filesystem::path cgroup;  // empty: the host's own, if it was delegated to it
 };

@@ -191,7 +191,8 @@ std::optional<Seen> Workshop::look_at(const fs::path& folder, Look& look) {
       state = InstanceState::running;
       break;
   }
-  bound_output(folder / "output.log", settings_.output_limit);
+  for (const char* name : {"output.log", "agent.log"})
+    bound_output(folder / name, settings_.output_limit);
   kill_if_due(worker, look);
   return worker;
 }

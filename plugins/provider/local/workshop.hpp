@@ -8,7 +8,8 @@
 //     agent.json       the agent's configuration; `secret` (0600) is what it registers with
 //     lock             the agent's, for its whole life: it lives if and only if somebody holds it
 //     worker.pid       the implementation's process group; written by the agent
-//     output.log       what agent and implementation print; output.log.1 what was before
+//     output.log       what the agent printed until it was up; from then on, with what the
+//                      implementation prints, it is agent.log. Of both, .1 is what was before
 //     stopping.json    it was told to end, and when
 //     ended.json       it is over, and why; the folder goes some time later
 #pragma once

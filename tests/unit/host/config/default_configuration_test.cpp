@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "host/base/atomic_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace muster::config {
@@ -40,6 +41,9 @@ TEST(DefaultConfiguration, the_printed_text_is_a_good_configuration_that_says_wh
   EXPECT_EQ(host.data_directory, defaults.data_directory);
   EXPECT_EQ(host.plugin_folders, defaults.plugin_folders);
   EXPECT_EQ(to_string(host.listen), "127.0.0.1:8600");
+  EXPECT_EQ(host.worker_configurations->folder, defaults.data_directory / "workers");
+  EXPECT_EQ(host.demand.at(0).folder, defaults.data_directory / "tasks");
+  EXPECT_EQ(default_configuration_text(defaults).find("${"), std::string::npos);
   // What the text says of keys that may be left out is what leaving them out means.
   const Report empty = read_configuration_text("", folder / "m.toml", defaults);
   EXPECT_EQ(host.http, empty.configuration->http);
@@ -47,6 +51,24 @@ TEST(DefaultConfiguration, the_printed_text_is_a_good_configuration_that_says_wh
   EXPECT_EQ(host.listen, empty.configuration->listen);
   EXPECT_EQ(host.shutdown_deadline, empty.configuration->shutdown_deadline);
   EXPECT_EQ(host.strategies, empty.configuration->strategies);
+}
+
+TEST(DefaultConfiguration, the_first_start_writes_what_to_start_from_and_no_later_one_does) {
+  testing::TemporaryFolder folder;
+  const fs::path file = folder / "workers/default.toml";
+  ASSERT_FALSE(write_first_files(folder / "no/such/folder"));  // nothing half-made
+  ASSERT_TRUE(write_first_files(folder.path()).value());
+  EXPECT_TRUE(fs::is_directory(folder / "tasks/worker-manager/default"));
+  const auto text = read_file(file, 1 << 20);
+  ASSERT_TRUE(text);
+  EXPECT_EQ(text->find("${"), std::string::npos);
+  EXPECT_NE(text->find((folder / "tasks/worker-manager/default").string()), std::string::npos);
+  ASSERT_TRUE(write_file_atomically(file, "mine"));
+  EXPECT_FALSE(write_first_files(folder.path()).value());
+  EXPECT_EQ(read_file(file, 1 << 20).value(), "mine");
+  fs::remove(file);  // somebody wants none
+  EXPECT_FALSE(write_first_files(folder.path()).value());
+  EXPECT_FALSE(fs::exists(file));
 }
 
 }  // namespace

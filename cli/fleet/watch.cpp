@@ -1,0 +1,226 @@
+#include "cli/fleet/watch.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/connection.hpp"
+#include "cli/fleet/end_of_program.hpp"
+#include "cli/fleet/events.hpp"
+#include "cli/fleet/show.hpp"
+
+namespace muster::cli {
+namespace {
+
+const std::string api = "/api/muster/v1/";
+constexpr int pause = 1'000;  // milliseconds
+constexpr std::size_t most_pools = 20, most_with_workers = 10, most_workers = 50, most_events = 200;
+constexpr std::size_t events_on_screen = 8;
+
+std::size_t terminal_rows() {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0) return size.ws_row;
+  return 24;
+}
+
+bool has_workers(const json::object& pool) {
+  for (const auto& [name, count] : table_of(pool, "capacity"))
+    if (count.is_int64() && count.get_int64() > 0) return true;
+  return false;
+}
+
+// Those where something is going on come first.
+void choose_pools(const json::array& all, Picture& picture) {
+  const auto busy = [](const json::value& item) {
+    const json::object& pool = item.as_object();
+    return has_workers(pool) || text_of(pool, "pending") != "0";
+  };
+  for (const bool wanted : {true, false})
+    for (const json::value& item : all) {
+      if (!item.is_object() || busy(item) != wanted) continue;
+      if (picture.pools.size() < most_pools)
+        picture.pools.push_back(item);
+      else
+        ++picture.others;
+    }
+}
+
+// Fills the picture; the events are those behind `last`, which moves on.
+Result<Picture> look(HostClient& host, std::int64_t& last) {
+  Picture picture;
+  auto status = host.get(api + "status");
+  if (!status) return status.error();
+  if (status->is_object()) picture.status = status->get_object();
+  auto pools = host.get(api + "pools?limit=1000");
+  if (!pools) return pools.error();
+  if (pools->is_object()) choose_pools(list_of(pools->get_object(), "pools"), picture);
+  std::size_t asked = 0;
+  for (const json::value& pool : picture.pools) {
+    if (!has_workers(pool.as_object()) || ++asked > most_with_workers) continue;
+    auto workers =
+        host.get(api + "pools/" + path_segment(text_of(pool.as_object(), "workerPoolId")) +
+                 "/workers?limit=" + std::to_string(most_workers));
+    if (!workers) {
+      if (workers.error().error_class == ErrorClass::not_found) continue;  // it has just gone
+      return workers.error();
+    }
+    if (!workers->is_object()) continue;
+    for (const json::value& worker : list_of(workers->get_object(), "workers"))
+      picture.workers.push_back(worker);
+  }
+  auto events = host.get(
+      api + "events?limit=" + std::to_string(most_events) +
+      (last < 0 ? "&last=" + std::to_string(events_on_screen) : "&after=" + std::to_string(last)));
+  if (!events) return events.error();
+  if (events->is_object()) picture.events = list_of(events->get_object(), "events");
+  for (const json::value& event : picture.events)
+    if (event.is_object() && event.get_object().contains("number") &&
+        event.get_object().at("number").is_int64())
+      last = std::max(last, event.get_object().at("number").get_int64());
+  return picture;
+}
+
+// What is wider than the screen would break into lines that nobody counts.
+std::string cut(std::string_view line, std::size_t columns) {
+  std::string out;
+  std::size_t width = 0;
+  bool escape = false;
+  for (const char c : line) {
+    escape = escape || c == '\x1b';
+    const bool begins = (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    if (!escape && begins && width++ >= columns)
+      return out + (out.find('\x1b') != std::string::npos ? "\x1b[0m" : "");
+    out += c;
+    if (escape && c == 'm') escape = false;
+  }
+  return out;
+}
+
+// ANSI: to the corner, each line to its end, then whatever is left of the last drawing.
+void draw(const std::string& screen) {
+  std::string out = "\x1b[H";
+  for (const char c : screen) out += c == '\n' ? std::string("\x1b[K\n") : std::string(1, c);
+  print(out + "\x1b[J");
+  std::fflush(stdout);
+}
+
+// What changes, as lines.
+class Lines {
+ public:
+  Lines(bool as_json, const Style& style) : as_json_(as_json), style_(style) {}
+
+  void add(const Picture& picture) {
+    if (as_json_) return add_json(picture);
+    if (first_) {
+      print(show_pools({{"pools", picture.pools}}, style_));
+      if (!picture.workers.empty()) print(show_workers({{"workers", picture.workers}}, style_));
+    } else {
+      for (const json::value& event : picture.events)
+        if (event.is_object()) print(event_line(event.get_object(), style_));
+    }
+    for (const json::value& item : picture.pools) {
+      const std::string line = verdict_line(item.as_object(), style_);
+      std::string& before = verdicts_[text_of(item.as_object(), "workerPoolId")];
+      if (!first_ && before != line) print(line + "\n");
+      before = line;
+    }
+    first_ = false;
+    std::fflush(stdout);
+  }
+
+ private:
+  void add_json(const Picture& picture) {
+    const std::string line = json::write(json::object{
+        {"pools", picture.pools}, {"workers", picture.workers}, {"events", picture.events}});
+    if (line == last_) return;
+    last_ = line;
+    print(line + "\n");
+    std::fflush(stdout);
+  }
+
+  bool as_json_;
+  Style style_;
+  bool first_ = true;
+  std::map<std::string, std::string> verdicts_;
+  std::string last_;
+};
+
+}  // namespace
+
+std::string verdict_line(const json::object& pool, const Style& style) {
+  const json::object capacity = table_of(pool, "capacity");
+  const json::object verdict = table_of(pool, "verdict");
+  return style(Look::bold, text_of(pool, "workerPoolId")) + ": " + text_of(verdict, "kind") + ", " +
+         text_of(pool, "pending") + " pending, " + text_of(capacity, "requested") + " requested, " +
+         text_of(capacity, "running") + " running, " + text_of(capacity, "stopping") +
+         " stopping: " + text_of(verdict, "text");
+}
+
+std::string screen_of(const Picture& picture, std::size_t rows, std::size_t columns,
+                      const Style& style) {
+  std::vector<std::string> lines;
+  const auto add = [&](const std::string& text) {
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find('\n', at), text.size());
+      lines.push_back(text.substr(at, end - at));
+      at = end + 1;
+    }
+  };
+  add("musterd is " + text_of(picture.status, "state") + " at " +
+      text_of(picture.status, "address") + style(Look::dim, "   Ctrl-C ends this view"));
+  const json::object workers = table_of(table_of(picture.status, "fleet"), "workerConfigurations");
+  for (const json::value& problem : list_of(workers, "problems"))
+    if (problem.is_object()) add(style(Look::red, text_of(problem.get_object(), "text")));
+  lines.emplace_back();
+  add(show_pools({{"pools", picture.pools}}, style));
+  if (picture.others > 0) add("and " + count_of(picture.others, "pool") + " more");
+  lines.emplace_back();
+  if (!picture.workers.empty()) add(show_workers({{"workers", picture.workers}}, style));
+  // The newest events stay below, whatever there is above.
+  const std::size_t shown = std::min(picture.events.size(), events_on_screen);
+  const std::size_t room = rows > shown + 2 ? rows - shown - 2 : 1;
+  if (lines.size() > room) lines.resize(room);
+  lines.emplace_back();
+  for (std::size_t i = picture.events.size() - shown; i < picture.events.size(); ++i)
+    if (picture.events[i].is_object()) add(event_line(picture.events[i].get_object(), style));
+  std::string out;
+  for (const std::string& line : lines) out += cut(line, columns) + "\n";
+  return out;
+}
+
+void watch_status(const FleetOptions& options) {
+  const FileDescriptor end = end_of_program();
+  const bool drawn = ::isatty(STDOUT_FILENO) == 1 && !options.as_json;
+  const Style style = Style::of_stdout();
+  Lines lines(options.as_json, style);
+  json::array recent;
+  std::int64_t last = -1;
+  std::string trouble;
+  HostClient host = connect(options.host);
+  if (drawn) print("\x1b[2J");
+  do {
+    auto picture = look(host, last);
+    const bool hopeless = !picture && picture.error().error_class != ErrorClass::transient;
+    if (hopeless || (!picture && trouble.empty() && last < 0)) fail(picture.error());
+    if (!picture) {
+      if (trouble != picture.error().message)
+        std::fprintf(stderr, "muster: %s; trying again\n", picture.error().message.c_str());
+      trouble = picture.error().message;
+      continue;
+    }
+    trouble.clear();
+    if (!drawn) {
+      lines.add(*picture);
+      continue;
+    }
+    for (const json::value& event : picture->events) recent.push_back(event);
+    while (recent.size() > events_on_screen) recent.erase(recent.begin());
+    picture->events = recent;
+    draw(screen_of(*picture, terminal_rows(), terminal_columns(), style));
+  } while (wait_for(pause, end.get()));
+  if (drawn) print("\n");
+}
+
+}  // namespace muster::cli

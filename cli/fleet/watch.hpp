@@ -1,0 +1,34 @@
+// muster status --watch: the fleet as it changes.
+#pragma once
+
+#include <string>
+
+#include <muster/json.hpp>
+
+#include "cli/fleet/actions.hpp"
+#include "cli/rules/terminal.hpp"
+
+namespace muster::cli {
+
+// Until Ctrl-C or SIGTERM, which end it cleanly. On a terminal it draws one screen again and again;
+// elsewhere it prints what there is and then a line for each change; with --json an object on each
+// line. A host that cannot be reached is asked again.
+void watch_status(const FleetOptions& options);
+
+// What the host said at one moment.
+struct Picture {
+  json::object status = {};
+  json::array pools = {};    // those that are shown
+  std::size_t others = 0;    // pools that are not
+  json::array workers = {};  // of the shown pools
+  json::array events = {};   // the newest last
+};
+
+// One screen of at most `rows` lines of at most `columns`. Pure.
+std::string screen_of(const Picture& picture, std::size_t rows, std::size_t columns,
+                      const Style& style);
+
+// "worker-manager/build: launching, 3 pending, 1 running: why". Pure.
+std::string verdict_line(const json::object& pool, const Style& style);
+
+}  // namespace muster::cli
