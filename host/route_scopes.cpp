@@ -44,6 +44,15 @@ constexpr std::array scopes{
     auth::RouteScope{
         "POST", "/api/muster/v1/pools/{workerPoolId}/workers/{workerGroup}/{workerId}/quarantine",
         "muster:quarantine-worker:<workerPoolId>"},
+    // A worker's own credentials have these two.
+    auth::RouteScope{
+        "POST", "/api/muster/v1/pools/{workerPoolId}/workers/{workerGroup}/{workerId}/interruption",
+        "worker-manager:remove-worker:<workerPoolId>/<workerGroup>/<workerId>"},
+    auth::RouteScope{
+        "POST", "/api/muster/v1/pools/{workerPoolId}/workers/{workerGroup}/{workerId}/activity",
+        "worker-manager:should-worker-terminate:<workerPoolId>/<workerGroup>/<workerId>"},
+    // Its handler wants `muster:relay:<providerId>`; the body names the provider.
+    auth::RouteScope{"POST", "/api/muster/v1/relay-registrations", ""},
     auth::RouteScope{"GET", "/api/muster/v1/workers/{workerGroup}/{workerId}",
                      "muster:get:workers"},
     auth::RouteScope{"GET", "/api/muster/v1/launch-configs", "muster:get:launch-configs"},

@@ -36,22 +36,51 @@ void Paths::work(const char* method, const std::string& path, std::vector<std::s
               }));
 }
 
+void Paths::change(const char* method, const std::string& path, ReadChange read) {
+  router_.add(
+      method, base_path + path, [access = access_, read](Request&& request, const Reply& reply) {
+        if (!access.fleet) return reply(error_answer(request, 503, "NoFleet", access.problem));
+        if (const auto query = Query::parse(request.query, {}); !query)
+          return reply(error_answer(request, query.error()));
+        auto change = read(request);
+        if (!change) return reply(change.error());
+        const store::Health health = access.fleet->fleet().store_health();
+        if (!health.ok) return reply(error_answer(request, 503, "ReadOnly", health.sentence));
+        const auto asked = std::make_shared<const Request>(std::move(request));
+        const auto made = std::make_shared<Result<void>>();
+        access.fleet->fleet().post(
+            [made, change = std::move(*change)](fleet::Fleet& fleet, fleet::Now now) {
+              *made = change(fleet, now);
+            },
+            [made, asked, reply] {
+              reply(*made ? http::json_answer(json::object{}) : refusal(*asked, made->error()));
+            });
+      });
+}
+
 void add_fleet_paths(http::Router& router, http::WorkerThreads& workers,
                      const FleetAccess& access) {
   Paths paths(router, workers, access);
   add_fleet_views(paths);
   add_journal_paths(paths);
   add_fleet_changes(paths);
+  add_worker_reports(paths);
   add_configuration_paths(paths);
 }
 
 Response refusal(const Request& request, const Error& error) {
   if (error.code == "readOnly") return error_answer(request, 503, "ReadOnly", error.message);
+  if (error.code == "gone") return error_answer(request, 410, "ResourceExpired", error.message);
   return error_answer(request, error);
 }
 
 WorkerPoolId pool_of(const Request& request) {
   return WorkerPoolId(request.path_parameter("workerPoolId"));
+}
+
+fleet::WorkerName worker_of(const Request& request) {
+  return {pool_of(request), WorkerGroup(request.path_parameter("workerGroup")),
+          WorkerId(request.path_parameter("workerId"))};
 }
 
 Response no_pool(const Request& request) {

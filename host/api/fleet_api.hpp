@@ -1,6 +1,7 @@
 // The paths under /api/muster/v1 that are about the fleet, and how they are written.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -45,6 +46,11 @@ class Paths {
   void work(const char* method, const std::string& path, std::vector<std::string_view> known,
             Work answer);
 
+  // Reads the request at once and answers when what it changes is durable; no thread waits.
+  using Change = std::function<Result<void>(fleet::Fleet&, fleet::Now)>;
+  using ReadChange = boost::system::result<Change, http::Response> (*)(const http::Request&);
+  void change(const char* method, const std::string& path, ReadChange read);
+
  private:
   http::Router& router_;
   http::WorkerThreads& workers_;
@@ -56,11 +62,13 @@ void add_fleet_paths(http::Router& router, http::WorkerThreads& workers, const F
 void add_fleet_views(Paths& paths);          // pools, workers, launch configurations, holds
 void add_journal_paths(Paths& paths);        // decisions, errors
 void add_fleet_changes(Paths& paths);        // what operators may do
+void add_worker_reports(Paths& paths);       // what workers say of themselves
 void add_configuration_paths(Paths& paths);  // worker configurations, providers, demand
 
 // The answer to a parameter or body that is wrong.
 http::Response refusal(const http::Request& request, const Error& error);
 WorkerPoolId pool_of(const http::Request& request);
+fleet::WorkerName worker_of(const http::Request& request);
 http::Response no_pool(const http::Request& request);
 
 }  // namespace muster::api

@@ -66,11 +66,6 @@ Response resume(const Request& request, const Query&, FleetOfHost& host) {
   }));
 }
 
-fleet::WorkerName worker_of(const Request& request) {
-  return {pool_of(request), WorkerGroup(request.path_parameter("workerGroup")),
-          WorkerId(request.path_parameter("workerId"))};
-}
-
 Response remove_worker(const Request& request, const Query&, FleetOfHost& host) {
   const std::string by = request.client_id.empty() ? "an operator" : request.client_id;
   return done(request, host.fleet().change<void>([&](Fleet& fleet, Now now) {

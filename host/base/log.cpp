@@ -4,49 +4,12 @@
 #include <atomic>
 #include <unistd.h>
 
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
-
 #include "host/base/log_line.hpp"
 
 namespace muster {
 namespace {
 
 constexpr std::array<std::string_view, 5> level_names{"debug", "info", "warning", "error", "off"};
-
-spdlog::level::level_enum spdlog_level(LogLevel level) {
-  switch (level) {
-    case LogLevel::debug:
-      return spdlog::level::debug;
-    case LogLevel::info:
-      return spdlog::level::info;
-    case LogLevel::warning:
-      return spdlog::level::warn;
-    case LogLevel::error:
-      return spdlog::level::err;
-    case LogLevel::off:
-      break;
-  }
-  return spdlog::level::off;
-}
-
-// The line is finished when it comes here, so the pattern is the bare message.
-class SpdlogOutput final : public LogOutput {
- public:
-  SpdlogOutput() : logger_("muster", std::make_shared<spdlog::sinks::stderr_sink_mt>()) {
-    logger_.set_pattern("%v");
-    logger_.set_level(spdlog::level::trace);
-    logger_.flush_on(spdlog::level::trace);                // stderr is unbuffered anyway
-    logger_.set_error_handler([](const std::string&) {});  // a full disk must not stop the host
-  }
-
-  void write(LogLevel level, const std::string& line) override {
-    logger_.log(spdlog_level(level), spdlog::string_view_t(line.data(), line.size()));
-  }
-
- private:
-  spdlog::logger logger_;
-};
 
 }  // namespace
 
@@ -58,10 +21,6 @@ std::optional<LogLevel> log_level_from(std::string_view name) {
   for (std::size_t i = 0; i < level_names.size(); ++i)
     if (level_names[i] == name) return static_cast<LogLevel>(i);
   return std::nullopt;
-}
-
-std::shared_ptr<LogOutput> standard_error_output() {
-  return std::make_shared<SpdlogOutput>();
 }
 
 LogFormat format_for_standard_error() {

@@ -220,7 +220,7 @@ Result<void> Fleet::interrupt(const WorkerName& name, const Interruption& interr
   begin(now);
   const auto index = known(name);
   if (!index) return index.error();
-  interrupted(*index, interruption);
+  interrupted(*index, {sensible_time(interruption.at), shortened(interruption.reason)});
   return {};
 }
 

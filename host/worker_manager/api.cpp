@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "host/worker_manager/handlers.hpp"
+#include "host/worker_manager/own_paths.hpp"
 #include "host/worker_manager/references.hpp"
 #include "host/worker_manager/registration.hpp"
 
@@ -85,7 +86,7 @@ void add_documents(http::Router& router, const Schemas& schemas) {
 std::shared_ptr<const Api> add_routes(http::Router& router, Parts parts, FailureLimits limits) {
   while (parts.root_url.ends_with('/')) parts.root_url.pop_back();
   Schemas schemas(parts.root_url);
-  auto registrations = std::make_shared<Registrations>(parts.identify, parts.log, limits);
+  auto registrations = std::make_shared<Registrations>(parts, limits);
   const SteadyTime started = parts.clock->steady();
   const auto api = std::make_shared<const Api>(
       Api{std::move(parts), std::move(schemas), std::move(registrations), started});
@@ -103,6 +104,7 @@ std::shared_ptr<const Api> add_routes(http::Router& router, Parts parts, Failure
                                           .body = "{\n  \"error\": \"Not found\"\n}"};
                   }));
   add_documents(router, api->schemas);
+  add_own_paths(router, api);
   // Calls share the inner one, so that it lives as long as the last of them; who has this one stops
   // the threads.
   return {api.get(), [api](const Api*) { api->registrations->checks.stop(); }};

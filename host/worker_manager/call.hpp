@@ -75,6 +75,7 @@ class Call {
   bool authorize(const Values& values);
 
   const Api& api() const { return *api_; }
+  const std::shared_ptr<const Api>& shared_api() const { return api_; }
   const Parts& parts() const { return api_->parts; }
   const http::Request& request() const { return request_; }
   const std::string& parameter(std::string_view name) const;

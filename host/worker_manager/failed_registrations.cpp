@@ -6,11 +6,17 @@
 namespace muster::worker_manager {
 namespace {
 
+constexpr std::string_view of_relays = "relay ";  // no address begins so
+
 std::string of_worker_key(const std::string& peer, const std::string& worker) {
   return peer + "\n" + worker;
 }
 
 }  // namespace
+
+const BucketSettings& FailedRegistrations::settings_of(const std::string& peer) const {
+  return peer.starts_with(of_relays) ? limits_.of_relay : limits_.of_peer;
+}
 
 // A bucket that is full again says no more than one that is not there.
 FailedRegistrations::Bucket* FailedRegistrations::find(const std::string& key,
@@ -53,7 +59,8 @@ std::optional<std::chrono::seconds> FailedRegistrations::wait(const Bucket* buck
 std::optional<std::chrono::seconds> FailedRegistrations::must_wait(const std::string& peer,
                                                                    SteadyTime now) {
   const std::lock_guard lock(mutex_);
-  return wait(find(peer, limits_.of_peer, now), limits_.of_peer);
+  const BucketSettings& settings = settings_of(peer);
+  return wait(find(peer, settings, now), settings);
 }
 
 std::optional<std::chrono::seconds> FailedRegistrations::must_wait(const std::string& peer,
@@ -66,13 +73,17 @@ std::optional<std::chrono::seconds> FailedRegistrations::must_wait(const std::st
 void FailedRegistrations::failed(const std::string& peer, const std::string& worker,
                                  SteadyTime now) {
   const std::lock_guard lock(mutex_);
-  take(peer, limits_.of_peer, now);
+  take(peer, settings_of(peer), now);
   if (!worker.empty()) take(of_worker_key(peer, worker), limits_.of_worker, now);
 }
 
 std::size_t FailedRegistrations::size() const {
   const std::lock_guard lock(mutex_);
   return buckets_.size();
+}
+
+std::string relay_key(const std::string& client_id) {
+  return std::string(of_relays) + client_id;
 }
 
 std::string address_of(const std::string& peer) {

@@ -24,6 +24,8 @@ struct FailureLimits {
   // Many machines may stand behind one address: a few that fail must not lock out the others.
   BucketSettings of_peer{100, 2};
   BucketSettings of_worker{10, 1.0 / 6};
+  // A whole datacenter stands behind a relay; its machines have buckets of their own.
+  BucketSettings of_relay{1000, 50};
   std::size_t most_buckets = 100'000;
 };
 
@@ -47,6 +49,7 @@ class FailedRegistrations {
     std::list<std::string>::iterator use;
   };
 
+  const BucketSettings& settings_of(const std::string& peer) const;
   Bucket* find(const std::string& key, const BucketSettings& settings, SteadyTime now);
   void take(const std::string& key, const BucketSettings& settings, SteadyTime now);
   static std::optional<std::chrono::seconds> wait(const Bucket* bucket,
@@ -57,6 +60,9 @@ class FailedRegistrations {
   std::unordered_map<std::string, Bucket> buckets_;
   std::list<std::string> uses_;  // keys, the one that failed last in front
 };
+
+// The peer that a relay is, whatever its address: nobody else has that bucket.
+std::string relay_key(const std::string& client_id);
 
 // "192.0.2.7" of "192.0.2.7:4711"; of an IPv6 address its network, for a machine has all of one.
 std::string address_of(const std::string& peer);

@@ -1,7 +1,9 @@
-// What registrations share: who failed lately, and the threads on which providers are asked.
+// What registrations share: who failed lately, the challenges,
+// and the threads on which providers are asked.
 #pragma once
 
 #include "host/worker_manager/call.hpp"
+#include "host/worker_manager/challenges.hpp"
 #include "host/worker_manager/failed_registrations.hpp"
 #include "host/worker_manager/identity_checks.hpp"
 #include "host/worker_manager/meters.hpp"
@@ -10,11 +12,12 @@ namespace muster::worker_manager {
 
 class Registrations {
  public:
-  Registrations(Identify identify, const Log& log, FailureLimits limits)
-      : failures(limits), checks(std::move(identify), log) {}
+  Registrations(const Parts& parts, FailureLimits limits)
+      : failures(limits), challenges(parts.root_url), checks(parts.identify, parts.log) {}
 
   FailedRegistrations failures;
   Meters meters;
+  Challenges challenges;
   IdentityChecks checks;  // last: its threads use the others
 };
 

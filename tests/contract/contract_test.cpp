@@ -156,11 +156,43 @@ INSTANTIATE_TEST_SUITE_P(
       return std::string(std::get<0>(made.param).plugin) + "_" + in_words(std::get<1>(made.param));
     });
 
+// Machines that are woken, with the file that says which of them are awake: the example has none.
+class ContractWithAStateFile : public ::testing::TestWithParam<Transport> {};
+
+TEST_P(ContractWithAStateFile, is_kept) {
+  const testing::TemporaryFolder folder;
+  const std::string root(MUSTER_PLUGIN_FOLDERS);
+  const auto copy = plugin_loader::keep_copy(
+      fs::path(root.substr(0, root.find(':'))) / "provider" / "static", folder / "store");
+  ASSERT_TRUE(copy) << copy.error().message;
+  plugin_loader::CellSpawner spawner(MUSTER_CELL);
+  ContractSubject subject = subject_of(*copy, GetParam(), spawner);
+  const std::string file = folder / "dc1.json";
+  const auto decorated = [&](auto describe) {
+    return [describe, file]() -> Result<std::string> {
+      auto described = describe();
+      if (!described) return described;
+      json::object config = json::parse_object(*described).value().at("exampleConfig").as_object();
+      config["stateFile"] = file;
+      return with_example(std::move(described), config, {});
+    };
+  };
+  subject.describe = decorated(subject.describe);
+  if (subject.describe_confined) subject.describe_confined = decorated(subject.describe_confined);
+  expect_all_kept("provider", subject, GetParam());
+  EXPECT_GT(fs::file_size(file), 100u);
+}
+
+INSTANTIATE_TEST_SUITE_P(machines, ContractWithAStateFile,
+                         ::testing::Values(Transport::direct, Transport::in_process,
+                                           Transport::cell),
+                         [](const auto& made) { return "static_" + in_words(made.param); });
+
 TEST(Plugins, are_all_found) {
   std::vector<std::string> names;
   for (const fs::path& folder : plugin_folders()) names.push_back(folder.filename());
   for (const char* name : {"abi_1_0", "bridge", "by_clang", "cheapest", "classic", "estimator",
-                           "external", "plain_c", "simulated"})
+                           "external", "plain_c", "simulated", "static"})
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
 }
 

@@ -192,9 +192,21 @@ TEST_F(OwnApi, every_answer_is_as_described) {
   asked(api, "quarantineWorker", 400, worker, "", R"({"until": "tomorrow"})");
   register_worker(worker);
   asked(api, "getWorker", 200, worker);
+  asked(api, "reportActivity", 400, worker, "", R"({"busy": -1})");
+  asked(api, "reportActivity", 400, worker, "", R"({"busy": 1000000})");
+  asked(api, "reportActivity", 200, worker, "", R"({"busy": 1})");
+  EXPECT_EQ(asked(api, "getWorker", 200, worker).at("busy").as_int64(), 1);
+  asked(api, "reportInterruption", 400, worker, "", R"({"reason": "no time"})");
+  asked(api, "reportInterruption", 200, worker, "",
+        R"({"at": "2099-01-01T00:00:00Z", "reason": "the cloud says so"})");
+  EXPECT_EQ(asked(api, "getWorker", 200, worker).at("drain").as_string(), "interrupted");
   asked(api, "quarantineWorker", 200, worker, "",
         R"({"until": "2099-01-01T00:00:00Z", "reason": "it smells"})");
   asked(api, "removeWorker", 200, worker);
+  asked(api, "reportActivity", 410, worker, "", R"({"busy": 0})");
+  asked(api, "makeRegistrationChallenge", 400, {}, "", R"({"workerPoolId": "a/b"})");
+  asked(api, "makeRegistrationChallenge", 200, {}, "",
+        R"({"workerPoolId": "a/b", "providerId": "sim", "workerGroup": "g", "workerId": "w"})");
 
   // Launch configurations.
   const json::value all = asked(api, "listLaunchConfigs", 200, {}, "?limit=1");

@@ -238,6 +238,7 @@ std::vector<Check> check_provider(const ContractSubject& subject) {
   } else {
     contract.check_launches_nothing();
   }
+  contract.check_announced();
   contract.check_identify();
   check_requests(findings, subject, **channel, contract.samples());
   contract.check_nothing_more_was_launched();

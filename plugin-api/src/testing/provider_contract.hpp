@@ -12,7 +12,9 @@ class ProviderContract {
   ProviderContract(Findings& findings, const ContractSubject& subject,
                    const ProviderDescription& description, Channel& channel);
 
-  // False for a provider whose workers are announced to the host by their owners.
+  // False for a provider that only has workers which are announced to the host; some of its
+  // machines may be launched all the same, and then it bids for its example section. Known after
+  // check_bid().
   bool launches() const;
 
   // In this order: each builds on what the ones before it found.
@@ -23,6 +25,7 @@ class ProviderContract {
   void check_allocate();
   void check_list();
   void check_launches_nothing();  // in place of the two before
+  void check_announced();
   void check_identify();
   void check_nothing_more_was_launched();
   void check_terminate();
@@ -47,7 +50,9 @@ class ProviderContract {
   Finding launches_once_for_a_key();
   Finding lists_what_was_allocated();
   Finding lists_for_its_owner_only();
+  Finding announces_sensibly();
   Finding refuses_wrong_proofs();
+  Finding refuses_strangers();
   Finding leaves_others_alone();
   Finding terminates();
 

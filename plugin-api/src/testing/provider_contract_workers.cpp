@@ -22,12 +22,13 @@ WorkerRef ref_to(const Instance& instance) {
 }  // namespace
 
 AllocateRequest ProviderContract::allocate_request(std::vector<IdempotencyKey> wanted) const {
-  return {owner_,
-          *launch_config_,
-          bid_data_,
-          std::move(wanted),
-          tags,
-          {{"url", "http://127.0.0.1:1/"}, {"workerPoolId", launch_config_->worker_pool_id.str()}}};
+  return {
+      owner_,
+      *launch_config_,
+      bid_data_,
+      std::move(wanted),
+      tags,
+      {{"rootUrl", "http://127.0.0.1:1"}, {"workerPoolId", launch_config_->worker_pool_id.str()}}};
 }
 
 void ProviderContract::check_allocate() {
@@ -177,15 +178,13 @@ Finding ProviderContract::lists_for_its_owner_only() {
 }
 
 bool ProviderContract::launches() const {
-  return !offers(capability::announced_workers);
+  return room_ > 0 || !offers(capability::announced_workers);
 }
 
 void ProviderContract::check_launches_nothing() {
   findings_.promise("allocate", "launches nothing where workers are announced, and says so",
                     [&]() -> Finding {
                       if (!launch_config_) return unchecked("nothing was expanded");
-                      if (room_ > 0)
-                        return broken("it bids " + std::to_string(room_) + " instances");
                       const auto answer =
                           provider_.allocate(allocate_request(keys({"contract-key-1"})), context_);
                       if (!answer) return kept();
@@ -202,9 +201,72 @@ void ProviderContract::check_launches_nothing() {
   });
 }
 
+void ProviderContract::check_announced() {
+  findings_.promise("list", "announces machines only as its capabilities say, each once and whole",
+                    [&] { return announces_sensibly(); });
+}
+
+Finding ProviderContract::announces_sensibly() {
+  const auto listing = provider_.list({owner_}, context_);
+  const auto again = provider_.list({owner_}, context_);
+  if (!listing || !again) return broken(failure_of("list", listing ? again : listing));
+  if (!listing->announced.empty() && !offers(capability::announced_workers))
+    return broken("it announces " + encode(listing->announced.front()) + ", but not \"" +
+                  capability::announced_workers + "\"");
+  std::set<std::pair<WorkerGroup, WorkerId>> seen;
+  for (const Instance& instance : listing->instances)
+    seen.emplace(instance.worker_group, instance.worker_id);
+  for (const AnnouncedMachine& machine : listing->announced) {
+    if (machine.worker_pool_id.empty() || machine.worker_group.empty() ||
+        machine.worker_id.empty() || machine.capacity < 1)
+      return broken("no pool, group, id or capacity: " + encode(machine));
+    if (!seen.emplace(machine.worker_group, machine.worker_id).second)
+      return broken(encode(machine) + " is listed twice, or was launched");
+  }
+  if (codec::to_value(listing->announced) != codec::to_value(again->announced))
+    return broken("first " + excerpt(json::write(codec::to_value(listing->announced))) +
+                  ", right after it " + excerpt(json::write(codec::to_value(again->announced))));
+  return kept();
+}
+
 void ProviderContract::check_identify() {
   findings_.promise("identify", "refuses proofs that prove nothing, and says why",
                     [&] { return refuses_wrong_proofs(); });
+  findings_.promise("identify", "admits nobody who proves nothing, known to the host or not",
+                    [&] { return refuses_strangers(); });
+}
+
+// With all that a machine could show which nobody has ever heard of, and for those that are known.
+Finding ProviderContract::refuses_strangers() {
+  const auto listing = provider_.list({owner_}, context_);
+  if (!listing) return broken(failure_of("list", listing));
+  std::vector<IdentifyRequest> requests(2,
+                                        {.worker_pool_id = WorkerPoolId("worker-manager/contract"),
+                                         .worker_group = WorkerGroup("contract-nowhere"),
+                                         .worker_id = WorkerId("contract-nobody"),
+                                         .proof = {}});
+  requests[1].voucher = Voucher{"contract-relay", "contract-nobody.example.invalid", "192.0.2.1"};
+  for (const AnnouncedMachine& machine : listing->announced)
+    requests.push_back({.worker_pool_id = machine.worker_pool_id,
+                        .worker_group = machine.worker_group,
+                        .worker_id = machine.worker_id,
+                        .proof = {},
+                        .provider_data = machine.provider_data});
+  const std::string secret(44, 's'), signature(88, 'A');
+  for (IdentifyRequest& request : requests)
+    for (const json::object& proof :
+         {json::object{}, json::object{{"staticSecret", secret}},
+          json::object{{"localSecret", secret}},
+          json::object{{"poolKey", json::object{{"challenge", ""}, {"signature", signature}}}},
+          json::object{{"state", json::object{{"os", "14.5"}}}}}) {
+      request.proof = proof;
+      const auto answer = provider_.identify(request, context_);
+      if (answer)
+        return broken("it took " + request.worker_id.str() + " for known by " +
+                      excerpt(json::write(proof)) + (answer->admission ? ", and admits it" : ""));
+      if (answer.error().message.empty()) return broken("it does not say why");
+    }
+  return kept();
 }
 
 Finding ProviderContract::refuses_wrong_proofs() {

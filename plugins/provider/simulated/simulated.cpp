@@ -4,7 +4,7 @@
 #include <muster/plugin.hpp>
 
 #include "plugins/provider/simulated/cloud.hpp"
-#include "plugins/provider/simulated/state_file.hpp"
+#include "plugins/provider/simulated/kept_cloud.hpp"
 
 namespace muster::simulated {
 namespace {

@@ -136,6 +136,7 @@ Parts Scene::parts() {
   parts.identify = [this](const ProviderId& id,
                           const IdentifyRequest& request) -> Result<Identity> {
     ++identified;
+    if (id == ProviderId("rack") && identify_rack) return identify_rack(request);
     if (id == ProviderId("rack"))
       return static_machines::StaticProvider("static").identify(request, testing::FakeContext());
     if (identify_cloud) return identify_cloud(request);

@@ -88,7 +88,7 @@ class Scene {
   std::shared_ptr<const Api> api;
   std::atomic<int> identified = 0;
   std::atomic<bool> cloud_runs = true;
-  std::function<Result<Identity>(const IdentifyRequest&)> identify_cloud;
+  std::function<Result<Identity>(const IdentifyRequest&)> identify_cloud, identify_rack;
 
  private:
   Parts parts();

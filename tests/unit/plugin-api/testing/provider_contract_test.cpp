@@ -79,6 +79,7 @@ class FlawedProvider final : public Provider {
     if (flaw("hides earlier epochs") && answer)
       std::erase_if(answer->instances,
                     [&](const Instance& i) { return i.epoch != request.owner.epoch; });
+    if (answer) announce(*answer);
     return answer;
   }
   Result<Termination> terminate(const TerminateRequest& request, const Context& context) override {
@@ -94,6 +95,10 @@ class FlawedProvider final : public Provider {
   Result<Identity> identify(const IdentifyRequest& request, const Context& context) override {
     if (flaw("believes anybody")) return Identity{request.worker_group, request.worker_id};
     if (flaw("refuses oddly")) return Error::transient("try again");
+    if (flaw("admits whoever is vouched for") && request.voucher)
+      return Identity{.worker_group = request.worker_group,
+                      .worker_id = request.worker_id,
+                      .admission = Admission{}};
     return cloud_.identify(request, context);
   }
   Result<Prices> prices(const PricesRequest& request, const Context& context) override {
@@ -103,6 +108,21 @@ class FlawedProvider final : public Provider {
 
  private:
   bool flaw(std::string_view name) const { return flaw_ == name; }
+
+  void announce(Listing& listing) {
+    const AnnouncedMachine good{WorkerPoolId("a/b"), WorkerGroup("rack"), WorkerId("m-1")};
+    AnnouncedMachine odd = good;
+    if (flaw("announces without saying so")) listing.announced = {good};
+    if (flaw("announces a machine twice")) listing.announced = {good, good};
+    if (flaw("announces nobody")) odd.worker_id = WorkerId();
+    if (flaw("announces too little")) odd.capacity = 0;
+    if (flaw("announces by chance")) odd.worker_id = WorkerId(std::to_string(++launches_));
+    if (flaw("announces what it launched") && !listing.instances.empty()) {
+      odd.worker_group = listing.instances[0].worker_group;
+      odd.worker_id = listing.instances[0].worker_id;
+    }
+    if (odd.worker_id != good.worker_id || odd.capacity != 1) listing.announced = {odd};
+  }
 
   simulated::Cloud cloud_;
   std::string flaw_;
@@ -131,6 +151,9 @@ ContractSubject subject_with(const std::string& flaw, std::shared_ptr<int> descr
     if (flaw == "has a schema for anything") description.section_schema = {};
     if (flaw == "has an example that does not fit") description.example_section["colour"] = 1;
     if (flaw == "announces nothing") description.capabilities.clear();
+    if (flaw.starts_with("announces ") && flaw != "announces nothing" &&
+        flaw != "announces without saying so")
+      description.capabilities.push_back(capability::announced_workers);
     if (flaw == "has no section") description.section.clear();
     return encode(description);
   };
@@ -211,6 +234,20 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"lists late", "list: shows what was allocated, with all that the host gave it"},
         Case{"shows everything", "list: shows nothing of another host or provider"},
         Case{"hides earlier epochs", "list: shows what an earlier start of the host launched"},
+        Case{"announces without saying so",
+             "list: announces machines only as its capabilities say, each once and whole"},
+        Case{"announces a machine twice",
+             "list: announces machines only as its capabilities say, each once and whole"},
+        Case{"announces nobody",
+             "list: announces machines only as its capabilities say, each once and whole"},
+        Case{"announces too little",
+             "list: announces machines only as its capabilities say, each once and whole"},
+        Case{"announces by chance",
+             "list: announces machines only as its capabilities say, each once and whole"},
+        Case{"announces what it launched",
+             "list: announces machines only as its capabilities say, each once and whole"},
+        Case{"admits whoever is vouched for",
+             "identify: admits nobody who proves nothing, known to the host or not"},
         Case{"believes anybody", "identify: refuses proofs that prove nothing, and says why"},
         Case{"refuses oddly", "identify: refuses proofs that prove nothing, and says why"},
         Case{"terminates nothing", "terminate: makes the worker stop"},

@@ -1,4 +1,4 @@
-#include "plugins/provider/simulated/state_file.hpp"
+#include "plugins/provider/simulated/kept_cloud.hpp"
 
 #include <fstream>
 #include <thread>

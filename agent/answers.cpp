@@ -1,0 +1,134 @@
+#include "agent/answers.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <time.h>
+
+#include <muster/codec.hpp>
+
+#include "host/base/log_line.hpp"
+
+namespace muster::agent {
+namespace {
+
+constexpr std::size_t longest_message = 500;
+
+std::string text_in(const json::object& object, std::string_view key) {
+  const json::value* found = object.if_contains(key);
+  return found && found->is_string() ? std::string(found->get_string()) : std::string();
+}
+
+// What the host says, without what clients append to it, and never so long that it fills a log.
+std::string first_part(std::string message) {
+  message.resize(std::min(message.find("\n---"), message.size()));
+  if (message.size() > longest_message) message = message.substr(0, longest_message) + "...";
+  return valid_utf8(message);
+}
+
+std::optional<Milliseconds> retry_after(const HttpAnswer& answer, Time now) {
+  const std::string* header = answer.header("retry-after");
+  if (!header) return std::nullopt;
+  std::uint32_t seconds = 0;
+  const char* const end = header->data() + header->size();
+  const auto [stop, error] = std::from_chars(header->data(), end, seconds);
+  if (error == std::errc() && stop == end) return std::chrono::seconds(seconds);
+  if (const auto date = parse_http_date(*header)) return std::max(Milliseconds(0), *date - now);
+  return std::nullopt;
+}
+
+bool may_pass(int status) {
+  return status < 400 || status >= 500 || status == 408 || status == 425 || status == 429;
+}
+
+}  // namespace
+
+std::optional<Time> parse_http_date(std::string_view text) {
+  constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  // The only form that anybody sends: "Sun, 06 Nov 1994 08:49:37 GMT".
+  if (text.size() != 29 || text.substr(25) != " GMT" || text[16] != ' ' || text[19] != ':' ||
+      text[22] != ':')
+    return std::nullopt;
+  const auto number = [&](std::size_t at, std::size_t digits) {
+    int value = -1;
+    const char* const end = text.data() + at + digits;
+    const auto [stop, error] = std::from_chars(text.data() + at, end, value);
+    return error == std::errc() && stop == end ? value : -1;
+  };
+  const auto month = std::ranges::find(months, text.substr(8, 3));
+  const int day = number(5, 2), year = number(12, 4), hour = number(17, 2), minute = number(20, 2),
+            second = number(23, 2);
+  if (month == months.end() || day < 1 || day > 31 || year < 1970 || hour < 0 || hour > 23 ||
+      minute < 0 || minute > 59 || second < 0 || second > 60)
+    return std::nullopt;
+  using namespace std::chrono;
+  const sys_days date = std::chrono::year(year) /
+                        std::chrono::month(static_cast<unsigned>(month - months.begin()) + 1) /
+                        std::chrono::day(static_cast<unsigned>(day));
+  return Time(date + hours(hour) + minutes(minute) + seconds(second));
+}
+
+Outcome outcome_of(const Result<HttpAnswer>& answer, Time now) {
+  using Kind = Outcome::Kind;
+  if (!answer) return {Kind::try_again, answer.error().message};
+  const int status = answer->status;
+  if (status >= 200 && status < 300) return {Kind::done};
+  std::string why = "HTTP " + std::to_string(status);
+  const auto body = json::parse_object(answer->body);
+  const std::string code = body ? text_in(*body, "code") : "";
+  if (!code.empty()) why += " " + first_part(code) + ": " + first_part(text_in(*body, "message"));
+  if (may_pass(status)) return {Kind::try_again, why, retry_after(*answer, now)};
+  // A proxy that lost its host also answers 404; only what the host itself says is believed.
+  if (code.empty()) return {Kind::try_again, why + ", and not from the host", std::nullopt};
+  if (status == 410) return {Kind::gone, why};
+  if (status == 404) return {Kind::unknown, why};
+  return {Kind::refused, why};
+}
+
+Result<Grant> grant_of(const std::string& body) {
+  const auto wrong = [](const std::string& what) {
+    return Error::transient("the host's answer is not one that gives credentials: " + what);
+  };
+  auto answer = json::parse_object(body);
+  if (!answer) return wrong(answer.error().message);
+  Grant grant;
+  const auto expires = parse_time(text_in(*answer, "expires"));
+  const json::value* credentials = answer->if_contains("credentials");
+  if (!expires) return wrong("no time when they expire");
+  if (!credentials || !credentials->is_object()) return wrong("no credentials");
+  grant.expires = *expires;
+  const json::object& keys = credentials->get_object();
+  grant.credentials.client_id = text_in(keys, "clientId");
+  grant.credentials.access_token = Secret(text_in(keys, "accessToken"));
+  grant.credentials.certificate = text_in(keys, "certificate");
+  grant.secret = Secret(text_in(*answer, "secret"));
+  if (grant.credentials.client_id.empty() || grant.credentials.access_token.reveal().empty())
+    return wrong("credentials without a client id or an access token");
+  if (grant.secret.reveal().empty()) return wrong("no secret for the next renewal");
+  if (json::value* config = answer->if_contains("workerConfig")) {
+    if (!config->is_object()) return wrong("the worker's configuration is no object");
+    grant.worker_config = std::move(config->get_object());
+  }
+  grant.place = {"", text_in(*answer, "workerPoolId"), text_in(*answer, "providerId"),
+                 text_in(*answer, "workerGroup"), text_in(*answer, "workerId")};
+  return grant;
+}
+
+std::string escaped_segment(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) || std::strchr("-._~", c)) {
+      result += c;
+      continue;
+    }
+    char escaped[4];
+    std::snprintf(escaped, sizeof escaped, "%%%02X", byte);
+    result += escaped;
+  }
+  return result;
+}
+
+}  // namespace muster::agent

@@ -1,0 +1,39 @@
+// What the host's answers mean. Pure functions.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <muster/context.hpp>
+#include <muster/json.hpp>
+
+#include "agent/configuration.hpp"
+#include "agent/http_client.hpp"
+#include "agent/outcome.hpp"
+#include "host/hawk/hawk.hpp"
+
+namespace muster::agent {
+
+// What a registration or a renewal brings.
+struct Grant {
+  Time expires{};  // by the host's clock
+  hawk::Credentials credentials;
+  Secret secret{""};
+  std::optional<json::object> worker_config;  // nothing: as before
+  Place place;                                // what a relay found out; else empty
+};
+
+// Fails as `transient` if it is not such an answer.
+Result<Grant> grant_of(const std::string& body);
+
+// Whether the call succeeded, and if not, what to do about it. `now` is only for a Retry-After
+// that is a date.
+Outcome outcome_of(const Result<HttpAnswer>& answer, Time now);
+
+// "Sun, 06 Nov 1994 08:49:37 GMT"
+std::optional<Time> parse_http_date(std::string_view text);
+
+// One path segment or value of a query.
+std::string escaped_segment(std::string_view text);
+
+}  // namespace muster::agent

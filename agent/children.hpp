@@ -1,0 +1,77 @@
+// Processes that the agent starts, and their end. Everything that becomes a child of the agent is
+// reaped, also what others left behind: it may be the first process of a container.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <signal.h>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include <muster/error.hpp>
+
+#include "agent/configuration.hpp"
+#include "agent/event_loop.hpp"
+
+namespace muster::agent {
+
+// "status 3" or "signal 9 (Killed)"; nothing for status 0.
+std::optional<std::string> how_it_failed(int wait_status);
+
+struct Spawn {
+  Words command;
+  std::vector<std::string> environment;  // "NAME=value", all of it
+  int output = -1;                       // its standard output; -1: the agent's
+};
+
+// THREADS: the loop's.
+class Children {
+ public:
+  // `mask` is what children start with. SIGCHLD must be blocked; whoever reads it calls reap().
+  explicit Children(const sigset_t& mask);
+  ~Children();  // kills the groups of those that still run
+
+  using Ended = std::function<void(int wait_status)>;
+  // In a process group of its own, killed by the kernel if the agent dies. Fails as `config` if
+  // the program cannot be run.
+  Result<pid_t> start(const Spawn& spawn, Ended ended);
+  void signal_group(pid_t leader, int number) const;
+  // Its `ended` is not called any more, and its group is killed.
+  void abandon(pid_t leader);
+  // Takes the ends of whatever has ended. Called for SIGCHLD.
+  void reap();
+
+ private:
+  const sigset_t mask_;
+  std::map<pid_t, Ended> running_;
+};
+
+// Runs a command to its end and hands over the first 4 KiB that it wrote to its standard output,
+// without white space at the end; fails as `transient` if it fails or takes too long.
+class OutputOf {
+ public:
+  using Done = std::function<void(Result<std::string>)>;
+  OutputOf(EventLoop& loop, Children& children, Spawn spawn, Milliseconds timeout, Done done);
+  ~OutputOf();
+  OutputOf(const OutputOf&) = delete;
+  OutputOf& operator=(const OutputOf&) = delete;
+
+ private:
+  void read_some();
+  void finish(Result<std::string> result);
+
+  EventLoop& loop_;
+  Children& children_;
+  const std::string program_;
+  Done done_;
+  pid_t pid_ = -1;
+  FileDescriptor pipe_;
+  EventLoop::Id watch_ = 0, limit_ = 0;
+  std::string output_;
+};
+
+// The agent's own environment, for children.
+std::vector<std::string> own_environment();
+
+}  // namespace muster::agent

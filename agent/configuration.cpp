@@ -1,0 +1,293 @@
+#include "agent/configuration.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "agent/http_client.hpp"
+#include "agent/settings_reader.hpp"
+#include "agent/worker_runner.hpp"
+#include "host/base/atomic_file.hpp"
+#include "host/base/log.hpp"
+
+namespace muster::agent {
+namespace fs = std::filesystem;
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t max_file_bytes = 1024 * 1024;
+constexpr std::array<std::pair<std::string_view, IdentityKind>, 7> kinds{
+    {{"local", IdentityKind::local},
+     {"staticSecret", IdentityKind::static_secret},
+     {"poolKey", IdentityKind::pool_key},
+     {"relay", IdentityKind::relay},
+     {"aws", IdentityKind::aws},
+     {"google", IdentityKind::google},
+     {"azure", IdentityKind::azure}}};
+
+class Reader {
+ public:
+  Reader(const config::TomlDocument& document, const fs::path& file, bool has_positions)
+      : document_(document) {
+    read_.has_positions = has_positions;
+    configuration_.file = file;
+    const fs::path parent = file.parent_path();
+    beside_ = parent.empty() ? fs::path(".") : parent;
+  }
+
+  ReadConfiguration read() {
+    Settings top(document_, read_.mistakes);
+    read_place(top);
+    configuration_.capacity = static_cast<int>(top.integer("capacity", 1, 10'000).value_or(1));
+    if (const auto folder = top.text("folder"))
+      configuration_.folder = absolute(*folder);
+    else if (!top.has("folder"))
+      top.wrong("folder", "this must be said", "name a folder of the agent's own, for its files");
+    if (const auto file = top.text("caFile")) configuration_.ca_file = absolute(*file);
+    configuration_.remove_on_exit = top.truth("removeOnExit").value_or(true);
+    if (const auto level = top.text("logLevel")) read_level(top, *level);
+    read_identity(top);
+    read_worker(top);
+    read_state(top);
+    read_timings(top);
+    top.finish();
+    config::sort_mistakes(read_.mistakes);
+    if (!config::has_errors(read_.mistakes)) read_.configuration = std::move(configuration_);
+    return std::move(read_);
+  }
+
+ private:
+  fs::path absolute(const fs::path& path) const {
+    std::error_code failed;
+    const fs::path from_here = path.is_absolute() ? path : beside_ / path;
+    const fs::path result = fs::absolute(from_here, failed);
+    return (failed ? from_here : result).lexically_normal();
+  }
+
+  std::string address(Settings& table, std::string_view key) {
+    const auto text = table.text(key);
+    if (!text) return {};
+    const auto url = parse_url(*text);
+    if (!url) table.wrong(key, url.error().message);
+    return text->substr(0, text->find_last_not_of('/') + 1);
+  }
+
+  void read_place(Settings& top) {
+    Place& place = configuration_.place;
+    place.root_url = address(top, "rootUrl");
+    place.worker_pool_id = top.text("workerPoolId").value_or("");
+    place.provider_id = top.text("providerId").value_or("");
+    place.worker_group = top.text("workerGroup").value_or("");
+    place.worker_id = top.text("workerId").value_or("");
+    const std::string& pool = place.worker_pool_id;
+    const auto slash = pool.find('/');
+    if (!pool.empty() && (slash == 0 || slash == pool.npos || slash + 1 == pool.size()))
+      top.wrong("workerPoolId", "\"" + pool + "\" is not a worker pool",
+                "write it as provisioner/worker-type");
+  }
+
+  void require_place(Settings& top, IdentityKind kind) {
+    const Place& place = configuration_.place;
+    const bool clouds = tells_place(kind) && kind != IdentityKind::relay;
+    const auto need = [&](std::string_view key, const std::string& value, bool told) {
+      if (value.empty() && !told && !top.has(key))
+        top.wrong(key, "this must be said for the identity " + std::string(to_string(kind)));
+    };
+    need("rootUrl", place.root_url, clouds);
+    const bool told = tells_place(kind);
+    need("workerPoolId", place.worker_pool_id, told);
+    need("providerId", place.provider_id, told);
+    need("workerGroup", place.worker_group, told);
+    need("workerId", place.worker_id, told);
+  }
+
+  void read_level(Settings& top, const std::string& level) {
+    if (const auto found = log_level_from(level))
+      configuration_.log_level = *found;
+    else
+      top.wrong("logLevel", "\"" + level + "\" is none of debug, info, warning, error, off");
+  }
+
+  void read_identity(Settings& top) {
+    if (!top.has("identity"))
+      return top.wrong("identity", "this must be said", "write [identity] with a kind");
+    Settings table = top.table("identity");
+    IdentitySettings& identity = configuration_.identity;
+    const auto name = table.text("kind");
+    const auto kind = std::ranges::find(kinds, name.value_or(""),
+                                        [](const auto& known) { return std::string(known.first); });
+    if (!name && !table.has("kind")) table.wrong("kind", "this must be said");
+    if (name && kind == kinds.end())
+      table.wrong(
+          "kind",
+          "\"" + *name + "\" is none of local, staticSecret, poolKey, relay, aws, google, azure");
+    const bool known = kind != kinds.end();
+    if (known) identity.kind = kind->second;
+    const bool by_secret =
+        identity.kind == IdentityKind::local || identity.kind == IdentityKind::static_secret;
+    const auto file = [&](std::string_view key, bool wanted, fs::path& into) {
+      if (const auto text = table.text(key)) into = absolute(*text);
+      if (!known) return;
+      if (wanted && !table.has(key))
+        table.wrong(key, "this must be said for the identity " + *name);
+      if (!wanted && table.has(key))
+        table.wrong(key, "the identity " + *name + " has no use for it");
+    };
+    file("secretFile", by_secret, identity.secret_file);
+    file("keyFile", identity.kind == IdentityKind::pool_key, identity.key_file);
+    identity.relay_url = address(table, "relayUrl");
+    identity.metadata_url = address(table, "metadataUrl");
+    if (known && identity.kind == IdentityKind::relay && !table.has("relayUrl"))
+      table.wrong("relayUrl", "this must be said for the identity relay");
+    table.finish();
+    if (known) require_place(top, identity.kind);
+  }
+
+  void read_worker(Settings& top) {
+    if (!top.has("worker"))
+      return top.wrong("worker", "this must be said", "write [worker] with a command");
+    Settings table = top.table("worker");
+    WorkerSettings& worker = configuration_.worker;
+    if (const auto command = table.words("command"))
+      worker.command = *command;
+    else if (!table.has("command"))
+      table.wrong("command", "this must be said");
+    if (const auto grace = table.duration("stopGrace")) configuration_.timings.stop_grace = *grace;
+    read_refresh(table);
+    Settings environment = table.table("environment");
+    for (const std::string& name : environment.keys()) {
+      const json::value& value = *environment.raw(name);
+      if (!value.is_string() || name.empty() || name.find('=') != name.npos ||
+          value.get_string().find('\0') != json::string::npos)
+        environment.wrong(name, "variables of the environment are texts");
+      else
+        worker.environment[name] = std::string(value.get_string());
+    }
+    table.finish();
+  }
+
+  void read_refresh(Settings& worker_table) {
+    WorkerSettings& worker = configuration_.worker;
+    using Refresh = WorkerSettings::Refresh;
+    if (!worker_table.has("refresh")) return;
+    if (worker_table.is_table("refresh")) {
+      Settings table = worker_table.table("refresh");
+      if (const auto command = table.words("command")) worker.refresh_command = *command;
+      if (!table.has("command")) table.wrong("command", "this must be said");
+      table.finish();
+    } else if (worker_table.is_array("refresh")) {
+      if (const auto command = worker_table.words("refresh")) worker.refresh_command = *command;
+    } else {
+      const auto word = worker_table.text("refresh");
+      if (word && *word == "none") worker.refresh = Refresh::none;
+      if (word && *word != "none" && *word != "signal")
+        worker_table.wrong("refresh", "\"" + *word + "\" is neither signal nor none",
+                           "for a command write { command = [\"...\"] }");
+      return;
+    }
+    worker.refresh = Refresh::command;
+  }
+
+  void read_state(Settings& top) {
+    Settings table = top.table("state");
+    for (const std::string& name : table.keys()) {
+      StateSetting setting;
+      if (table.is_table(name)) {
+        Settings entry = table.table(name);
+        if (const auto command = entry.words("command")) setting.command = *command;
+        if (!entry.has("command")) entry.wrong("command", "this must be said");
+        entry.finish();
+      } else if (const auto text = table.text(name)) {
+        setting.text = *text;
+      }
+      configuration_.state[name] = std::move(setting);
+    }
+  }
+
+  void read_timings(Settings& top) {
+    Settings table = top.table("timings");
+    Timings& timings = configuration_.timings;
+    const auto read = [&](std::string_view key, Milliseconds& into, Milliseconds least) {
+      const auto time = table.duration(key);
+      if (!time) return;
+      if (*time < least)
+        return table.wrong(key, "this must be at least " + std::to_string(least.count()) + "ms");
+      into = *time;
+    };
+    read("requestTimeout", timings.request_timeout, 100ms);
+    read("registrationTimeout", timings.registration_timeout, 0ms);
+    read("retryMin", timings.retry_min, 10ms);
+    read("retryMax", timings.retry_max, 10ms);
+    read("renewBefore", timings.renew_before, 0ms);
+    read("idleCheck", timings.idle_check, 100ms);
+    read("activityInterval", timings.activity_interval, 100ms);
+    read("interruptionCheck", timings.interruption_check, 100ms);
+    read("removeTimeout", timings.remove_timeout, 0ms);
+    if (timings.retry_max < timings.retry_min)
+      table.wrong("retryMax", "this must not be less than retryMin");
+    table.finish();
+  }
+
+  const config::TomlDocument& document_;
+  fs::path beside_;
+  Configuration configuration_;
+  ReadConfiguration read_;
+};
+
+ReadConfiguration unreadable(std::string reason, std::string remedy = "") {
+  ReadConfiguration read;
+  read.mistakes.push_back({config::Severity::error, {}, "", std::move(reason), std::move(remedy)});
+  return read;
+}
+
+}  // namespace
+
+std::string_view to_string(IdentityKind kind) {
+  return std::ranges::find(kinds, kind, [](const auto& known) { return known.second; })->first;
+}
+
+bool tells_place(IdentityKind kind) {
+  return kind == IdentityKind::relay || kind == IdentityKind::aws || kind == IdentityKind::google ||
+         kind == IdentityKind::azure;
+}
+
+ReadConfiguration read_configuration(const fs::path& file) {
+  const auto text = read_file(file, max_file_bytes);
+  if (!text) return unreadable(text.error().message);
+  return read_configuration(file, *text);
+}
+
+ReadConfiguration read_configuration(const fs::path& file, std::string_view text) {
+  const std::string ending = file.extension().string();
+  if (ending == ".toml") {
+    auto parsed = config::parse_toml(text);
+    if (const auto* mistake = boost::variant2::get_if<config::Mistake>(&parsed)) {
+      ReadConfiguration read;
+      read.has_positions = true;
+      read.mistakes.push_back(*mistake);
+      return read;
+    }
+    return Reader(boost::variant2::get<config::TomlDocument>(parsed), file, true).read();
+  }
+  if (ending == ".json") {
+    auto parsed = json::parse_object(text);
+    if (!parsed) return unreadable("this is not JSON: " + parsed.error().message);
+    config::TomlDocument document;
+    document.root = std::move(*parsed);
+    return Reader(document, file, false).read();
+  }
+  if (ending == ".yml" || ending == ".yaml") return read_worker_runner(file, text);
+  return unreadable("what this file is cannot be told from its name",
+                    "let it end in .toml, .json, or .yml for worker-runner's");
+}
+
+std::string describe(const config::Mistake& mistake, const fs::path& file, bool has_position) {
+  if (has_position) return config::to_string(mistake, file.string());
+  std::string text = file.string() + ": error: ";
+  if (!mistake.key.empty()) text += mistake.key + ": ";
+  text += mistake.reason;
+  if (!mistake.remedy.empty()) text += "; " + mistake.remedy;
+  return text;
+}
+
+}  // namespace muster::agent

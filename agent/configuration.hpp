@@ -1,0 +1,88 @@
+// What an agent is told about itself: a TOML file for people, JSON for programs, both with the same
+// keys, or the YAML of worker-runner as far as that is simple.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <muster/context.hpp>
+
+#include "agent/life.hpp"
+#include "host/base/secret.hpp"
+#include "host/config/mistake.hpp"
+
+namespace muster::agent {
+
+enum class IdentityKind { local, static_secret, pool_key, relay, aws, google, azure };
+std::string_view to_string(IdentityKind kind);
+
+using Words = std::vector<std::string>;  // a command, without a shell
+
+struct IdentitySettings {
+  IdentityKind kind = IdentityKind::static_secret;
+  std::filesystem::path secret_file;  // local, static secret
+  std::optional<Secret> secret;       // worker-runner has it in its own file
+  std::filesystem::path key_file;     // pool key
+  std::string relay_url;
+  std::string metadata_url;  // clouds; empty: the cloud's own
+};
+
+struct WorkerSettings {
+  enum class Refresh { signal, command, none };
+  Words command;
+  Refresh refresh = Refresh::signal;
+  Words refresh_command;
+  std::map<std::string, std::string> environment;
+};
+
+// What is said of the machine's state at registration: a text, or what a command writes.
+struct StateSetting {
+  std::string text;
+  Words command;
+};
+
+// Who the worker is. Where the identity tells them (relay, clouds) they may be empty.
+struct Place {
+  std::string root_url, worker_pool_id, provider_id, worker_group, worker_id;
+};
+
+struct Configuration {
+  std::filesystem::path file;
+  Place place;
+  int capacity = 1;
+  std::filesystem::path folder;
+  std::filesystem::path ca_file;
+  LogLevel log_level = LogLevel::info;
+  bool remove_on_exit = true;
+  IdentitySettings identity;
+  WorkerSettings worker;
+  std::map<std::string, StateSetting> state;
+  Timings timings;
+  std::string worker_config = "{}";  // JSON: what the host's is laid over (worker-runner's files)
+};
+
+struct ReadConfiguration {
+  std::optional<Configuration> configuration;  // if there are no errors
+  std::vector<config::Mistake> mistakes;
+  bool has_positions = false;
+};
+
+// By the file's ending: .toml, .json, .yml or .yaml. Reads no other file.
+ReadConfiguration read_configuration(const std::filesystem::path& file);
+ReadConfiguration read_configuration(const std::filesystem::path& file, std::string_view text);
+
+// "agent.toml:3:1: error: identity.kind: ..."
+std::string describe(const config::Mistake& mistake, const std::filesystem::path& file,
+                     bool has_position);
+
+// Looks at the files that the configuration names, as a start would: secrets and keys that cannot
+// be used, a command that is not there.
+std::vector<config::Mistake> check_files(const Configuration& configuration);
+
+// Whether the identity tells the host which worker it is, so that the configuration need not.
+bool tells_place(IdentityKind kind);
+
+}  // namespace muster::agent

@@ -1,0 +1,50 @@
+// The agent's own folder: its lock, and what it writes for the implementation.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "agent/answers.hpp"
+#include "agent/configuration.hpp"
+#include "host/base/file_descriptor.hpp"
+
+namespace muster::agent {
+
+// Who sees the lock taken knows that the agent lives. THREADS: one.
+class AgentFolder {
+ public:
+  // Makes the folder (0700) if there is none, and takes its lock. Fails as `config` if it cannot
+  // be had, and as `quota` if another agent has it.
+  static Result<AgentFolder> take(const std::filesystem::path& path);
+
+  std::filesystem::path file(const char* name) const { return path_ / name; }
+  std::filesystem::path credentials() const { return file("credentials.json"); }
+  std::filesystem::path worker_config() const { return file("worker-config.json"); }
+  std::filesystem::path environment() const { return file("environment.sh"); }
+  std::filesystem::path reports() const { return file("reports"); }
+
+  // All three files, each of them whole or as it was.
+  Result<void> write(const std::string& credentials_text, const std::string& worker_config_text,
+                     const std::map<std::string, std::string>& variables) const;
+  void write_worker_pid(pid_t pid) const;
+  void remove_secrets() const;  // credentials and what has them inside; IDEMPOTENT
+  // For people; failures are nobody's trouble.
+  void write_status(const std::string& text) const;
+
+  // Kills what an agent that was killed left running: processes whose environment names the
+  // reports of this folder. How many there were.
+  int end_leftovers() const;
+
+ private:
+  AgentFolder(std::filesystem::path path, FileDescriptor lock)
+      : path_(std::move(path)), lock_(std::move(lock)) {}
+
+  std::filesystem::path path_;
+  FileDescriptor lock_;
+};
+
+// `NAME='value'`, a line for each that a shell can take as a variable.
+std::string shell_text(const std::map<std::string, std::string>& variables);
+
+}  // namespace muster::agent

@@ -1,0 +1,194 @@
+#include "agent/host_calls.hpp"
+
+#include <cstdlib>
+
+#include <muster/codec.hpp>
+
+namespace muster::agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* worker_manager = "/api/worker-manager/v1";
+constexpr const char* own_api = "/api/muster/v1";
+// The Date header knows seconds only; what differs by less is no difference.
+constexpr Milliseconds smallest_offset = 2s;
+// So much another time makes a signature that was refused worth another try.
+constexpr Milliseconds decisive_offset = 60s;
+
+json::object named(const Place& place) {
+  return {{"workerPoolId", place.worker_pool_id},
+          {"providerId", place.provider_id},
+          {"workerGroup", place.worker_group},
+          {"workerId", place.worker_id}};
+}
+
+void answer_grant(const HostCalls::Granted& done, const Outcome& outcome, const std::string& body) {
+  if (outcome.kind != Outcome::Kind::done) return done(outcome, std::nullopt);
+  auto grant = grant_of(body);
+  if (!grant) return done({Outcome::Kind::try_again, grant.error().message}, std::nullopt);
+  done(outcome, std::move(*grant));
+}
+
+}  // namespace
+
+HostCalls::HostCalls(HttpClient& http, const Clock& clock, Milliseconds timeout)
+    : http_(http), clock_(clock), timeout_(timeout) {}
+
+void HostCalls::use(const Place& place, const hawk::Credentials& credentials) {
+  place_ = place;
+  credentials_ = credentials;
+}
+
+void HostCalls::learn_time(const HttpAnswer& answer) {
+  const std::string* header = answer.header("date");
+  const auto date = header ? parse_http_date(*header) : std::nullopt;
+  if (!date) return;
+  const Milliseconds offset = *date - clock_.now();
+  offset_ = std::chrono::abs(offset) < smallest_offset ? 0ms : offset;
+}
+
+std::string HostCalls::authorization(const std::string& method, const std::string& url) const {
+  const auto parsed = parse_url(url);
+  if (!parsed) return {};
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(host_time().time_since_epoch());
+  return hawk::authorization(credentials_, {method, parsed->target, parsed->host, parsed->port},
+                             seconds.count(), random_token().reveal().substr(0, 12));
+}
+
+void HostCalls::call(const std::string& method, const std::string& url, const json::object* body,
+                     bool is_signed, Handled done) {
+  HttpRequest request{.method = method, .url = url, .timeout = timeout_};
+  if (body) {
+    request.headers.emplace_back("Content-Type", "application/json");
+    request.body = json::write(*body);
+  }
+  if (is_signed) request.headers.emplace_back("Authorization", authorization(method, url));
+  const Milliseconds offset_then = offset_;
+  http_.send(std::move(request),
+             [=, this, done = std::move(done)](const Result<HttpAnswer>& answer) {
+               if (answer) learn_time(*answer);
+               Outcome outcome = outcome_of(answer, host_time());
+               if (answer && answer->status == 401 && is_signed &&
+                   std::chrono::abs(offset_ - offset_then) > decisive_offset)
+                 outcome.kind = Outcome::Kind::wrong_clock;
+               done(outcome, answer ? answer->body : std::string());
+             });
+}
+
+// -------------------------------------------------------------------------------------------------
+// Before there are credentials
+
+void HostCalls::register_worker(const Place& place, const json::object& proof, Time boot,
+                                Granted done) {
+  json::object body = named(place);
+  body["workerIdentityProof"] = proof;
+  body["systemBootTime"] = format_time(boot);
+  call("POST", place.root_url + worker_manager + "/worker/register", &body, false,
+       [done = std::move(done)](const Outcome& outcome, const std::string& answer) {
+         answer_grant(done, outcome, answer);
+       });
+}
+
+void HostCalls::register_at_relay(const std::string& relay_url, const Place& place,
+                                  const json::object& state, Time boot, Granted done) {
+  json::object body;
+  body["systemBootTime"] = format_time(boot);
+  if (!place.worker_pool_id.empty()) body["workerPoolId"] = place.worker_pool_id;
+  if (!state.empty()) body["state"] = state;
+  call("POST", relay_url + "/api/muster-relay/v1/register", &body, false,
+       [done = std::move(done)](const Outcome& outcome, const std::string& answer) {
+         answer_grant(done, outcome, answer);
+       });
+}
+
+void HostCalls::challenge(const Place& place,
+                          std::function<void(const Outcome&, std::string)> done) {
+  const json::object body = named(place);
+  call("POST", place.root_url + own_api + "/registration-challenges", &body, false,
+       [done = std::move(done)](const Outcome& outcome, const std::string& answer) {
+         if (outcome.kind != Outcome::Kind::done) return done(outcome, "");
+         const auto parsed = json::parse_object(answer);
+         const json::value* text = parsed ? parsed->if_contains("challenge") : nullptr;
+         if (!text || !text->is_string())
+           return done({Outcome::Kind::try_again, "the host's answer has no challenge"}, "");
+         done(outcome, std::string(text->get_string()));
+       });
+}
+
+// -------------------------------------------------------------------------------------------------
+// With credentials
+
+std::string HostCalls::worker_path() const {
+  return escaped_segment(place_.worker_pool_id) + "/" + escaped_segment(place_.worker_group) + "/" +
+         escaped_segment(place_.worker_id);
+}
+
+void HostCalls::renew(const Secret& secret, Granted done) {
+  json::object body{{"workerPoolId", place_.worker_pool_id},
+                    {"workerGroup", place_.worker_group},
+                    {"workerId", place_.worker_id},
+                    {"secret", secret.reveal()}};
+  call("POST", place_.root_url + worker_manager + "/worker/reregister", &body, true,
+       [done = std::move(done)](const Outcome& outcome, const std::string& answer) {
+         answer_grant(done, outcome, answer);
+       });
+}
+
+void HostCalls::report_error(const std::string& kind, const std::string& title,
+                             const std::string& description, const json::object& extra,
+                             Answered done) {
+  const json::object body{{"workerGroup", place_.worker_group},
+                          {"workerId", place_.worker_id},
+                          {"kind", kind},
+                          {"title", title},
+                          {"description", description},
+                          {"extra", extra}};
+  call("POST",
+       place_.root_url + worker_manager + "/worker-pool-errors/" +
+           escaped_segment(place_.worker_pool_id),
+       &body, true,
+       [done = std::move(done)](const Outcome& outcome, const std::string&) { done(outcome); });
+}
+
+void HostCalls::tell(const char* what, const json::object& body, Answered done) {
+  const std::string path = escaped_segment(place_.worker_pool_id) + "/workers/" +
+                           escaped_segment(place_.worker_group) + "/" +
+                           escaped_segment(place_.worker_id) + "/" + what;
+  call("POST", place_.root_url + own_api + "/pools/" + path, &body, true,
+       [done = std::move(done)](const Outcome& outcome, const std::string&) { done(outcome); });
+}
+
+void HostCalls::tell_interruption(Time at, const std::string& reason, Answered done) {
+  const json::object body{{"at", format_time(at)}, {"reason", reason}};
+  tell("interruption", body, std::move(done));
+}
+
+void HostCalls::tell_activity(int busy, Answered done) {
+  json::object body;
+  body["busy"] = busy;
+  tell("activity", body, std::move(done));
+}
+
+void HostCalls::ask_advice(
+    std::function<void(const Outcome&, bool terminate, std::string reason)> done) {
+  call("GET", place_.root_url + worker_manager + "/workers/" + worker_path() + "/should-terminate",
+       nullptr, true, [done = std::move(done)](const Outcome& outcome, const std::string& body) {
+         if (outcome.kind != Outcome::Kind::done) return done(outcome, false, "");
+         const auto parsed = json::parse_object(body);
+         const json::value* terminate = parsed ? parsed->if_contains("terminate") : nullptr;
+         if (!terminate || !terminate->is_bool())
+           return done({Outcome::Kind::try_again, "the host's answer says nothing"}, false, "");
+         const json::value* reason = parsed->if_contains("reason");
+         done(outcome, terminate->get_bool(),
+              reason && reason->is_string() ? std::string(reason->get_string()) : "");
+       });
+}
+
+void HostCalls::remove(Answered done) {
+  call("DELETE", place_.root_url + worker_manager + "/workers/" + worker_path(), nullptr, true,
+       [done = std::move(done)](const Outcome& outcome, const std::string&) { done(outcome); });
+}
+
+}  // namespace muster::agent

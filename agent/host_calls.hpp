@@ -1,0 +1,58 @@
+// The calls that an agent makes to its host, signed with what the host gave it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "agent/answers.hpp"
+#include "agent/http_client.hpp"
+
+namespace muster::agent {
+
+// THREADS: the loop's. Every call answers once, never before it returns.
+class HostCalls {
+ public:
+  // `clock` is asked for wall time only.
+  HostCalls(HttpClient& http, const Clock& clock, Milliseconds timeout);
+
+  using Granted = std::function<void(const Outcome&, std::optional<Grant>)>;
+  using Answered = std::function<void(const Outcome&)>;
+
+  void register_worker(const Place& place, const json::object& proof, Time boot, Granted done);
+  void register_at_relay(const std::string& relay_url, const Place& place,
+                         const json::object& state, Time boot, Granted done);
+  void challenge(const Place& place, std::function<void(const Outcome&, std::string)> done);
+
+  // From here on signed; use() says as whom.
+  void use(const Place& place, const hawk::Credentials& credentials);
+  void renew(const Secret& secret, Granted done);
+  void report_error(const std::string& kind, const std::string& title,
+                    const std::string& description, const json::object& extra, Answered done);
+  void tell_interruption(Time at, const std::string& reason, Answered done);
+  void tell_activity(int busy, Answered done);
+  void ask_advice(std::function<void(const Outcome&, bool terminate, std::string reason)> done);
+  void remove(Answered done);
+
+  // The host's time, as far as its answers told it.
+  Time host_time() const { return clock_.now() + offset_; }
+  Milliseconds offset() const { return offset_; }
+
+ private:
+  using Handled = std::function<void(const Outcome&, const std::string& body)>;
+  void call(const std::string& method, const std::string& url, const json::object* body,
+            bool is_signed, Handled done);
+  void learn_time(const HttpAnswer& answer);
+  void tell(const char* what, const json::object& body, Answered done);
+  std::string worker_path() const;
+  std::string authorization(const std::string& method, const std::string& url) const;
+
+  HttpClient& http_;
+  const Clock& clock_;
+  const Milliseconds timeout_;
+  Milliseconds offset_{0};
+  Place place_;
+  hawk::Credentials credentials_;
+};
+
+}  // namespace muster::agent

@@ -1,0 +1,148 @@
+#include "agent/identity.hpp"
+
+#include <charconv>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "agent/metadata.hpp"
+#include "agent/pool_key.hpp"
+#include "host/base/secret_file.hpp"
+
+namespace muster::agent {
+namespace {
+
+constexpr Milliseconds state_command_timeout = std::chrono::seconds(30);
+
+}  // namespace
+
+Time machine_boot_time(const Clock& clock) {
+  // Not by read_file(): what /proc has says that it is empty, and the file may be long.
+  const FileDescriptor file(::open("/proc/stat", O_RDONLY | O_CLOEXEC));
+  std::string text;
+  char part[4096];
+  for (ssize_t got = 0; (got = ::read(file.get(), part, sizeof part)) > 0;)
+    text.append(part, static_cast<std::size_t>(got));
+  const auto at = text.find("\nbtime ");
+  std::int64_t seconds = 0;
+  if (at != std::string::npos)
+    std::from_chars(text.data() + at + 7, text.data() + text.size(), seconds);
+  return seconds > 0 ? Time(std::chrono::seconds(seconds)) : clock.now();
+}
+
+Registrar::Registrar(const Configuration& configuration, EventLoop& loop, HttpClient& http,
+                     HostCalls& host, Children& children, Time boot)
+    : configuration_(configuration),
+      loop_(loop),
+      http_(http),
+      host_(host),
+      children_(children),
+      boot_(boot) {}
+
+Registrar::~Registrar() = default;
+
+void Registrar::register_worker(Done done) {
+  done_ = std::move(done);
+  place_ = configuration_.place;
+  state_.clear();
+  settings_.assign(configuration_.state.begin(), configuration_.state.end());
+  gather_state(0);
+}
+
+// One after the other: commands may be heavy, and there are few.
+void Registrar::gather_state(std::size_t index) {
+  while (index < settings_.size() && settings_[index].second.command.empty()) {
+    state_[settings_[index].first] = settings_[index].second.text;
+    ++index;
+  }
+  if (index == settings_.size()) return prove();
+  command_ = std::make_unique<OutputOf>(
+      loop_, children_, Spawn{settings_[index].second.command, own_environment()},
+      state_command_timeout, [this, index](Result<std::string> output) {
+        const auto finished = std::move(command_);  // alive until this returns
+        if (!output)
+          return fail(
+              Error::transient("state." + settings_[index].first + ": " + output.error().message));
+        state_[settings_[index].first] = *output;
+        gather_state(index + 1);
+      });
+}
+
+void Registrar::prove() {
+  switch (configuration_.identity.kind) {
+    case IdentityKind::local:
+    case IdentityKind::static_secret:
+      return prove_by_secret();
+    case IdentityKind::pool_key:
+      return prove_by_pool_key();
+    case IdentityKind::relay:
+      return host_.register_at_relay(configuration_.identity.relay_url, place_, state_, boot_,
+                                     [this](const Outcome& outcome, std::optional<Grant> grant) {
+                                       done_(outcome, std::move(grant), place_);
+                                     });
+    case IdentityKind::aws:
+    case IdentityKind::google:
+    case IdentityKind::azure:
+      return prove_by_cloud();
+  }
+}
+
+void Registrar::prove_by_secret() {
+  const IdentitySettings& identity = configuration_.identity;
+  const auto secret = identity.secret
+                          ? Result<Secret>(*identity.secret)
+                          : read_secret_file(identity.secret_file, "the worker's secret");
+  if (!secret) return fail(secret.error());
+  json::object proof;
+  proof[identity.kind == IdentityKind::local ? "localSecret" : "staticSecret"] = secret->reveal();
+  show(std::move(proof));
+}
+
+void Registrar::prove_by_pool_key() {
+  host_.challenge(place_, [this](const Outcome& outcome, const std::string& challenge) {
+    if (outcome.kind != Outcome::Kind::done) return done_(outcome, std::nullopt, place_);
+    const std::filesystem::path& file = configuration_.identity.key_file;
+    const auto key = read_secret_file(file, "the pool's key", SecretText::document);
+    if (!key) return fail(key.error());
+    const auto made = sign_with_pool_key(*key, file, challenge);
+    if (!made) return fail(made.error());
+    json::object proof;
+    proof["poolKey"] = json::object{
+        {"challenge", challenge}, {"signature", made->signature}, {"publicKey", made->public_key}};
+    show(std::move(proof));
+  });
+}
+
+void Registrar::prove_by_cloud() {
+  const IdentitySettings& identity = configuration_.identity;
+  ask_cloud(identity.kind, http_, identity.metadata_url, place_,
+            [this](Result<CloudIdentity> found) {
+              if (!found) return fail(found.error());
+              const auto keep = [](std::string& configured, const std::string& told) {
+                if (configured.empty()) configured = told;
+              };
+              keep(place_.root_url, found->place.root_url);
+              keep(place_.worker_pool_id, found->place.worker_pool_id);
+              keep(place_.provider_id, found->place.provider_id);
+              keep(place_.worker_group, found->place.worker_group);
+              keep(place_.worker_id, found->place.worker_id);
+              show(std::move(found->proof));
+            });
+}
+
+void Registrar::show(json::object proof) {
+  if (!state_.empty()) proof["state"] = state_;
+  host_.register_worker(place_, proof, boot_,
+                        [this](const Outcome& outcome, std::optional<Grant> grant) {
+                          done_(outcome, std::move(grant), place_);
+                        });
+}
+
+void Registrar::fail(const Error& error) {
+  const bool final = error.error_class == ErrorClass::config;
+  const auto kind = final ? Outcome::Kind::refused : Outcome::Kind::try_again;
+  loop_.after(Milliseconds(0), [this, outcome = Outcome{kind, error.message}] {
+    done_(outcome, std::nullopt, place_);
+  });
+}
+
+}  // namespace muster::agent

@@ -1,0 +1,396 @@
+#include "agent/life.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace muster::agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A refusal may be about a proof that was a moment too old; the second one is believed.
+constexpr int refusals_to_believe = 2;
+// What is left of the time that a cloud gives, for saying goodbye.
+constexpr Milliseconds for_goodbye = 2s;
+
+Milliseconds times(Milliseconds time, double factor) {
+  return Milliseconds(std::llround(static_cast<double>(time.count()) * factor));
+}
+
+void keep_earliest(std::optional<SteadyTime>& earliest, const std::optional<SteadyTime>& time) {
+  if (time && (!earliest || *time < *earliest)) earliest = time;
+}
+
+}  // namespace
+
+std::string_view to_string(Phase phase) {
+  constexpr std::array<std::string_view, 5> names{"registering", "running", "stopping", "removing",
+                                                  "ended"};
+  return names.at(static_cast<std::size_t>(phase));
+}
+
+Milliseconds renewal_delay(Milliseconds lasts, Milliseconds renew_before, double random) {
+  const Milliseconds margin = std::min(renew_before, lasts / 3);
+  return std::max(0ms, lasts - times(margin, 1 + random / 2));
+}
+
+Life::Life(Options options, std::function<double()> random)
+    : options_(std::move(options)), random_(std::move(random)) {}
+
+std::vector<Action> Life::take() {
+  return std::exchange(actions_, {});
+}
+
+std::optional<SteadyTime> Life::next() const {
+  std::optional<SteadyTime> earliest;
+  keep_earliest(earliest, call_at_);
+  keep_earliest(earliest, kill_at_);
+  if (phase_ == Phase::running) {
+    keep_earliest(earliest, lease_end_);
+    keep_earliest(earliest, activity_at_);
+    if (!asking_) keep_earliest(earliest, ask_at_);
+  }
+  if (phase_ == Phase::removing) {
+    keep_earliest(earliest, remove_at_);
+    keep_earliest(earliest, remove_until_);
+  }
+  return phase_ == Phase::ended ? std::nullopt : earliest;
+}
+
+Milliseconds Life::jittered(Milliseconds time) {
+  return times(time, 0.9 + 0.2 * random_());
+}
+
+Milliseconds Life::backoff(int failures, const Outcome& outcome) {
+  const Timings& timings = options_.timings;
+  const double doubled =
+      std::ldexp(static_cast<double>(timings.retry_min.count()), std::min(failures, 30));
+  const Milliseconds longest(
+      std::llround(std::min(doubled, static_cast<double>(timings.retry_max.count()))));
+  const Milliseconds own = times(longest, 0.5 + 0.5 * random_());
+  if (!outcome.after) return own;
+  return std::max(own, times(*outcome.after, 1 + 0.1 * random_()));
+}
+
+// -------------------------------------------------------------------------------------------------
+// Registration and renewal
+
+void Life::begin(SteadyTime now) {
+  give_up_at_ = now + options_.timings.registration_timeout;
+  do_next(Register{});
+}
+
+void Life::granted(SteadyTime now, Milliseconds lasts) {
+  if (phase_ != Phase::registering && phase_ != Phase::running) return;
+  have_previous_ = phase_ == Phase::running;
+  phase_ = Phase::running;
+  failures_ = refusals_ = 0;
+  trying_previous_ = false;
+  activity_known_ = true;
+  lease_end_ = now + lasts;
+  renew_at_ = now + renewal_delay(lasts, options_.timings.renew_before, random_());
+  call_at_ = renew_at_;
+  do_next(WriteConfiguration{});
+}
+
+void Life::written(SteadyTime now, const std::optional<std::string>& failure) {
+  if (phase_ != Phase::running) return;
+  if (failure) {
+    do_next(Say{true, *failure});
+    reported_error(now, {"could not write the worker's configuration", *failure});
+    return stop(now, ExitCode::cannot_refresh, "the configuration could not be written",
+                options_.timings.stop_grace);
+  }
+  if (alive_) return do_next(RefreshWorker{});
+  alive_ = true;
+  do_next(StartWorker{});
+}
+
+void Life::not_granted(SteadyTime now, const Outcome& outcome) {
+  if (phase_ == Phase::registering) return registration_failed(now, outcome);
+  if (phase_ == Phase::running) renewal_failed(now, outcome);
+}
+
+void Life::registration_failed(SteadyTime now, const Outcome& outcome) {
+  do_next(Say{true, "not registered: " + outcome.why});
+  if (outcome.kind == Outcome::Kind::gone) {
+    code_ = ExitCode::no_longer_current;
+    return end();
+  }
+  refusals_ = outcome.kind == Outcome::Kind::refused ? refusals_ + 1 : 0;
+  if (refusals_ >= refusals_to_believe || now >= give_up_at_) {
+    code_ = ExitCode::never_registered;
+    return end();
+  }
+  call_at_ = std::min(now + backoff(failures_++, outcome), give_up_at_);
+}
+
+void Life::renewal_requested(SteadyTime now) {
+  if (phase_ != Phase::running || !call_at_) return;
+  call_at_ = now;
+  tick(now);
+}
+
+void Life::renewal_failed(SteadyTime now, const Outcome& outcome) {
+  do_next(Say{true, "not renewed: " + outcome.why});
+  switch (outcome.kind) {
+    case Outcome::Kind::gone:
+      return stop_until_lease_end(now, ExitCode::no_longer_current, outcome.why);
+    case Outcome::Kind::refused:
+    case Outcome::Kind::unknown:
+      // The host may have taken our last renewal without our knowing, or have lost it.
+      if (have_previous_ && !trying_previous_) {
+        trying_previous_ = true;
+        return do_next(Renew{true});
+      }
+      return stop_until_lease_end(now, ExitCode::cannot_refresh, outcome.why);
+    case Outcome::Kind::done:
+    case Outcome::Kind::try_again:
+    case Outcome::Kind::wrong_clock:
+      break;
+  }
+  // However long the host wants us to wait: at least one more attempt before the lease is over.
+  const auto left = std::chrono::duration_cast<Milliseconds>(*lease_end_ - now);
+  const Milliseconds least = std::min(options_.timings.retry_min, std::max(left, 1ms));
+  call_at_ = now + std::clamp(backoff(failures_++, outcome), least, std::max(least, left / 2));
+}
+
+// -------------------------------------------------------------------------------------------------
+// The implementation
+
+void Life::worker_ended(SteadyTime now, const std::optional<std::string>& failure) {
+  alive_ = false;
+  kill_at_.reset();
+  if (phase_ == Phase::running) {
+    code_ = failure ? ExitCode::worker_failed : ExitCode::ok;
+    reason_ = failure ? "the worker failed: " + *failure : "the worker has ended";
+    do_next(Say{failure.has_value(), reason_});
+    if (failure) reported_error(now, {"the worker failed", "The worker failed: " + *failure + "."});
+  }
+  if (phase_ == Phase::running || phase_ == Phase::stopping) leave(now);
+}
+
+void Life::reported_busy(SteadyTime now, int tasks) {
+  busy_ = tasks;
+  if (phase_ != Phase::running) return;
+  ask_at_.reset();
+  if (tasks == 0) ask_at_ = now;
+  send_activity(now);
+  tick(now);
+}
+
+void Life::reported_error(SteadyTime, ReportError error) {
+  if (!lease_end_ || phase_ == Phase::ended || phase_ == Phase::removing) return;
+  ++tellings_;
+  do_next(std::move(error));
+}
+
+void Life::reported_finished(SteadyTime now) {
+  if (phase_ == Phase::running)
+    stop(now, ExitCode::ok, "the worker has finished", options_.timings.stop_grace);
+}
+
+// -------------------------------------------------------------------------------------------------
+// Talks with the host
+
+void Life::send_activity(SteadyTime) {
+  if (!activity_known_) return;
+  if (activity_under_way_) {
+    activity_changed_ = true;
+    return;
+  }
+  activity_under_way_ = true;
+  activity_at_.reset();
+  do_next(SendActivity{busy_.value_or(0)});
+}
+
+void Life::activity_answered(SteadyTime now, const Outcome& outcome) {
+  activity_under_way_ = false;
+  if (phase_ != Phase::running) return;
+  const bool changed = std::exchange(activity_changed_, false);
+  switch (outcome.kind) {
+    case Outcome::Kind::gone:
+      return stop_until_lease_end(now, ExitCode::no_longer_current, outcome.why);
+    case Outcome::Kind::unknown:  // an older host; asked again after the next renewal
+      activity_known_ = false;
+      return;
+    case Outcome::Kind::refused:
+      do_next(Say{true, "the host refuses to be told of activity: " + outcome.why});
+      [[fallthrough]];
+    case Outcome::Kind::done:
+      activity_failures_ = 0;
+      if (changed) return send_activity(now);
+      if (busy_.value_or(0) > 0) activity_at_ = now + jittered(options_.timings.activity_interval);
+      return;
+    case Outcome::Kind::try_again:
+    case Outcome::Kind::wrong_clock:
+      activity_at_ = now + backoff(activity_failures_++, outcome);
+  }
+}
+
+void Life::advised(SteadyTime now, bool terminate, const std::string& reason) {
+  asking_ = false;
+  if (phase_ != Phase::running || busy_.value_or(1) != 0) return;
+  if (terminate)
+    return stop(now, ExitCode::ok, "the host wants it to end: " + reason,
+                options_.timings.stop_grace);
+  ask_at_ = now + jittered(options_.timings.idle_check);
+}
+
+void Life::not_advised(SteadyTime now, const Outcome& outcome) {
+  asking_ = false;
+  if (phase_ != Phase::running) return;
+  if (outcome.kind == Outcome::Kind::gone)
+    return stop_until_lease_end(now, ExitCode::no_longer_current, outcome.why);
+  if (busy_.value_or(1) != 0) return;
+  ask_at_ = now + std::max(jittered(options_.timings.idle_check), outcome.after.value_or(0ms));
+}
+
+void Life::told(SteadyTime now) {
+  if (tellings_ > 0) --tellings_;
+  if (phase_ == Phase::removing && !removing_ && tellings_ == 0) remove_or_end(now);
+}
+
+void Life::interrupted(SteadyTime now, Milliseconds in, const std::string& reason,
+                       bool only_a_warning) {
+  if (phase_ == Phase::registering && !only_a_warning) {
+    code_ = ExitCode::interrupted;
+    do_next(Say{true, "interrupted before it was registered: " + reason});
+    return end();
+  }
+  if (phase_ != Phase::running && phase_ != Phase::stopping) return;
+  ++tellings_;
+  do_next(TellInterruption{in, reason});
+  if (!only_a_warning)
+    stop(now, ExitCode::interrupted, "interrupted: " + reason,
+         std::min(options_.timings.stop_grace, std::max(0ms, in - for_goodbye)));
+}
+
+// -------------------------------------------------------------------------------------------------
+// The end
+
+void Life::stop_requested(SteadyTime now) {
+  const bool again = std::exchange(stop_asked_, true);
+  switch (phase_) {
+    case Phase::registering:
+      do_next(Say{false, "asked to stop before it was registered"});
+      return end();
+    case Phase::running:
+      return stop(now, ExitCode::ok, "asked to stop", options_.timings.stop_grace);
+    case Phase::stopping:
+      return stop(now, code_, reason_, again ? 0ms : options_.timings.stop_grace);
+    case Phase::removing:
+      if (again) end();
+      return;
+    case Phase::ended:
+      return;
+  }
+}
+
+void Life::stop(SteadyTime now, ExitCode code, std::string reason, Milliseconds grace) {
+  call_at_.reset();
+  if (phase_ == Phase::stopping) {  // only ever sooner
+    if (kill_at_) kill_at_ = std::min(*kill_at_, now + grace);
+    return tick(now);
+  }
+  phase_ = Phase::stopping;
+  code_ = code;
+  reason_ = std::move(reason);
+  do_next(Say{code != ExitCode::ok, "stopping: " + reason_});
+  if (!alive_) return leave(now);
+  kill_at_ = now + grace;
+  do_next(TerminateWorker{});
+  tick(now);
+}
+
+// Nothing is wrong with what it works on: it may finish that as long as its credentials are good.
+void Life::stop_until_lease_end(SteadyTime now, ExitCode code, std::string reason) {
+  const auto left = std::chrono::duration_cast<Milliseconds>(*lease_end_ - now);
+  stop(now, code, std::move(reason), std::max(options_.timings.stop_grace, left));
+}
+
+void Life::leave(SteadyTime now) {
+  phase_ = Phase::removing;
+  call_at_.reset();
+  remove_until_ = now + options_.timings.remove_timeout / 2;  // for what is still to be told
+  if (tellings_ == 0) remove_or_end(now);
+}
+
+void Life::remove_or_end(SteadyTime now) {
+  const bool outdated = code_ == ExitCode::no_longer_current && !options_.remove_when_outdated;
+  if (!lease_end_ || !options_.remove_on_exit || outdated || code_ == ExitCode::lease_over)
+    return end();
+  removing_ = true;
+  remove_until_ = now + options_.timings.remove_timeout;
+  do_next(RemoveWorker{});
+}
+
+void Life::removed(SteadyTime now, const Outcome& outcome) {
+  if (phase_ != Phase::removing) return;
+  const bool again =
+      outcome.kind == Outcome::Kind::try_again || outcome.kind == Outcome::Kind::wrong_clock;
+  if (!again) {
+    if (outcome.kind == Outcome::Kind::refused)
+      do_next(Say{true, "the host refuses to remove the worker: " + outcome.why});
+    return end();
+  }
+  remove_at_ = now + backoff(remove_failures_++, outcome);
+  if (*remove_at_ < remove_until_) return;
+  do_next(Say{true, "the worker was not removed: " + outcome.why});
+  end();
+}
+
+void Life::end() {
+  phase_ = Phase::ended;
+  do_next(Exit{code_});
+}
+
+// -------------------------------------------------------------------------------------------------
+// Time
+
+void Life::tick(SteadyTime now) {
+  switch (phase_) {
+    case Phase::registering:
+      if (!call_at_ || now < *call_at_) return;
+      call_at_.reset();
+      return do_next(Register{});
+    case Phase::running:
+      return tick_running(now);
+    case Phase::stopping:
+      if (!kill_at_ || now < *kill_at_) return;
+      kill_at_.reset();
+      do_next(Say{true, "the worker did not end in time and is killed"});
+      return do_next(KillWorker{});
+    case Phase::removing:
+      if (remove_at_ && now >= *remove_at_) {
+        remove_at_.reset();
+        return do_next(RemoveWorker{});
+      }
+      if (now < remove_until_) return;
+      if (!removing_) return remove_or_end(now);
+      do_next(Say{true, "the worker was not removed: no answer in time"});
+      return end();
+    case Phase::ended:
+      return;
+  }
+}
+
+void Life::tick_running(SteadyTime now) {
+  if (now >= *lease_end_)
+    return stop(now, ExitCode::lease_over,
+                "the host was out of reach until the credentials were over",
+                options_.timings.stop_grace);
+  if (call_at_ && now >= *call_at_) {
+    call_at_.reset();
+    do_next(Renew{trying_previous_});
+  }
+  if (activity_at_ && now >= *activity_at_) send_activity(now);
+  if (ask_at_ && now >= *ask_at_ && !asking_) {
+    ask_at_.reset();
+    asking_ = true;
+    do_next(AskAdvice{});
+  }
+}
+
+}  // namespace muster::agent

@@ -1,0 +1,18 @@
+// What a worker says that it is.
+#pragma once
+
+#include "host/fleet/fleet.hpp"
+
+namespace muster::worker_manager {
+
+struct Claim {
+  fleet::WorkerName name;
+  ProviderId provider;
+
+  // "group/id"
+  std::string in_words() const { return name.worker_group.str() + "/" + name.worker_id.str(); }
+  // "pool/group/id"
+  std::string key() const { return name.worker_pool_id.str() + "/" + in_words(); }
+};
+
+}  // namespace muster::worker_manager

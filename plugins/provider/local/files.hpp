@@ -1,0 +1,61 @@
+// Files that are either the old or the new one, and locks that end with whoever holds them.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+#include <unistd.h>
+#include <utility>
+
+#include <muster/context.hpp>
+#include <muster/error.hpp>
+
+namespace muster::local {
+
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int get() const { return number_; }
+  explicit operator bool() const { return number_ >= 0; }
+
+ private:
+  int number_ = -1;
+};
+
+// A disk that is full is `capacity`: the host tries others and comes back. All else is `transient`.
+Error trouble(const std::filesystem::path& file, const char* what, int error_number);
+
+// A new file is synced and renamed over the old one, and so is their folder: what it wrote survives
+// a power cut, and after a failure the old content is there and nothing beside it.
+Result<void> write_durably(const std::filesystem::path& file, std::string_view content,
+                           mode_t mode = 0600);
+
+// Nothing if there is no such file. What is larger than `most`, or no regular file, is an error.
+Result<std::optional<std::string>> read_if_there(const std::filesystem::path& file,
+                                                 std::size_t most = 1 << 20);
+
+bool is_there(const std::filesystem::path& file);  // of any kind; links are not followed
+
+// An exclusive lock (flock) on the file, which is made if need be; tried until the context is
+// cancelled, which is Error::cancelled.
+Result<Descriptor> lock_file(const std::filesystem::path& file, const Context& context);
+// Nothing: somebody else has it.
+Result<std::optional<Descriptor>> try_lock_file(const std::filesystem::path& file);
+
+// Whether somebody holds the lock. Takes it for a moment where nobody does: whoever may be about to
+// take it must be kept from that by other means.
+enum class LockState { missing, held, free };
+LockState look_at_lock(const std::filesystem::path& file);
+
+}  // namespace muster::local
