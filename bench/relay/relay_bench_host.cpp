@@ -21,18 +21,17 @@ int main(int argc, char** argv) {
   std::uint16_t port = 0;
   const SystemClock clock;
   http::Router router{Log()};
-  router.add("POST", "/api/muster/v1/relay-registrations",
-             http::now([&](const http::Request& request) {
-               const auto header = hawk::parse_header(request.header("Authorization").value_or(""));
-               const hawk::Request described{request.method, request.target(), "127.0.0.1", port};
-               const bool good =
-                   header &&
-                   header->hash == hawk::payload_hash("application/json", request.body) &&
-                   hawk::same_mac(header->mac,
-                                  hawk::mac_of(token, hawk::normalized("header", *header, described)));
-               return good ? http::Response{200, {{"Content-Type", "application/json"}}, answer}
-                           : http::error_answer(request, 401, "AuthenticationFailed", "who are you?");
-             }));
+  router.add(
+      "POST", "/api/muster/v1/relay-registrations", http::now([&](const http::Request& request) {
+        const auto header = hawk::parse_header(request.header("Authorization").value_or(""));
+        const hawk::Request described{request.method, request.target(), "127.0.0.1", port};
+        const bool good =
+            header && header->hash == hawk::payload_hash("application/json", request.body) &&
+            hawk::same_mac(header->mac,
+                           hawk::mac_of(token, hawk::normalized("header", *header, described)));
+        return good ? http::Response{200, {{"Content-Type", "application/json"}}, answer}
+                    : http::error_answer(request, 401, "AuthenticationFailed", "who are you?");
+      }));
   http::ServerSettings settings;
   settings.threads = 1;
   settings.access_log = false;
