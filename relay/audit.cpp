@@ -19,7 +19,7 @@ std::string joined(const std::vector<std::string>& names) {
   return all;
 }
 
-std::int64_t milliseconds(std::chrono::nanoseconds took) {
+std::int64_t in_milliseconds(std::chrono::nanoseconds took) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(took).count();
 }
 
@@ -42,7 +42,7 @@ std::string audit_line(const AuditEntry& entry) {
   line["status"] = entry.status;
   line["hostStatus"] = entry.host_status ? json::value(*entry.host_status) : json::value(nullptr);
   line["cached"] = entry.cached;
-  line["milliseconds"] = milliseconds(entry.took);
+  line["milliseconds"] = in_milliseconds(entry.took);
   return json::write(line) + "\n";
 }
 
@@ -74,7 +74,7 @@ void Audit::note(const AuditEntry& entry, Meters& meters) {
               {"status", entry.status},
               {"hostStatus", entry.host_status.value_or(0)},
               {"cached", entry.cached},
-              {"milliseconds", milliseconds(entry.took)}});
+              {"milliseconds", in_milliseconds(entry.took)}});
   const std::lock_guard guard(mutex_);
   if (!file_) return;
   const std::string line = audit_line(entry);

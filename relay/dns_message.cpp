@@ -12,9 +12,9 @@ constexpr std::size_t longest_wire_name = 255;
 constexpr std::uint32_t longest_ttl = 0x7fffffff;  // RFC 2181: above that it means nothing
 
 // Reads on as long as all went well; then everything is zero.
-class Reader {
+class MessageReader {
  public:
-  explicit Reader(Bytes bytes) : bytes_(bytes) {}
+  explicit MessageReader(Bytes bytes) : bytes_(bytes) {}
 
   bool good() const { return good_; }
   std::size_t at() const { return at_; }
@@ -75,7 +75,7 @@ class Reader {
   bool good_ = true;
 };
 
-void read_address(Reader& reader, std::size_t size, Record& record) {
+void read_address(MessageReader& reader, std::size_t size, Record& record) {
   const bool v4 = record.type == RecordType::a;
   if (size != (v4 ? 4u : 16u)) {
     reader.refuse();
@@ -92,7 +92,7 @@ struct Entry {
   std::uint32_t minimum = 0;  // of an soa
 };
 
-Entry read_record(Reader& reader) {
+Entry read_record(MessageReader& reader) {
   Entry entry;
   entry.record.owner = reader.name();
   const unsigned type = reader.u16(), record_class = reader.u16();
@@ -142,7 +142,7 @@ const char* to_string(RecordType type) {
 }
 
 Result<Message> parse_message(Bytes bytes) {
-  Reader reader(bytes);
+  MessageReader reader(bytes);
   Message message;
   reader.u16();  // the id, which the channel has compared
   const unsigned flags = reader.u16();

@@ -19,9 +19,10 @@ constexpr const char* own_network[] = {"127.0.0.0/8", "::1"};
 constexpr std::size_t longest_token = 64 * 1024;
 
 // Reads a document that fits the schema, and notes what the schema cannot know.
-class Reader {
+class SettingsReader {
  public:
-  Reader(const config::TomlDocument& document, fs::path base, const Environment& environment)
+  SettingsReader(const config::TomlDocument& document, fs::path base,
+                 const Environment& environment)
       : document_(document), base_(std::move(base)), environment_(environment) {}
 
   Settings read() {
@@ -275,7 +276,7 @@ Report read_settings_text(std::string_view text, const fs::path& file,
     return refused(report.file, *mistake);
   const auto& document = boost::variant2::get<config::TomlDocument>(parsed);
   config::SchemaCheck checked = config::check_against_schema(document, schema_text);
-  Reader reader(checked.sound, fs::absolute(file).parent_path(), environment);
+  SettingsReader reader(checked.sound, fs::absolute(file).parent_path(), environment);
   auto settings = std::make_shared<Settings>(reader.read());
   report.mistakes = std::move(checked.mistakes);
   for (Mistake& mistake : reader.mistakes) report.mistakes.push_back(std::move(mistake));

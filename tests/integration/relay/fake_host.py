@@ -5,15 +5,31 @@ import hashlib
 import hmac
 import json
 import re
+import secrets
 import ssl
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 PATH = "/api/muster/v1/relay-registrations"
 
 
+def mac_of(token, lines):
+    return base64.b64encode(hmac.new(token.encode(), "\n".join(lines).encode(), hashlib.sha256).digest()).decode()
+
+
 def digest(text):
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def hawk_header(client_id, token, method, url, path, certificate=""):
+    """For a request without a body that counts."""
+    host, port = re.fullmatch(r"https?://([^/:]+):(\d+)", url).groups()
+    ext = base64.b64encode(json.dumps({"certificate": json.loads(certificate)}).encode()).decode() if certificate else ""
+    ts, nonce = str(int(time.time())), secrets.token_urlsafe(6)
+    mac = mac_of(token, ["hawk.1.header", ts, nonce, method, path, host, port, "", ext, ""])
+    ext_part = f'ext="{ext}", ' if ext else ""
+    return f'Hawk id="{client_id}", ts="{ts}", nonce="{nonce}", {ext_part}mac="{mac}"'
 
 
 class FakeHost:
@@ -61,10 +77,9 @@ class FakeHost:
 
     def problem(self, path, headers, body):
         said = dict(re.findall(r'(\w+)="([^"]*)"', headers.get("Authorization", "")))
-        text = "\n".join(["hawk.1.header", said.get("ts", ""), said.get("nonce", ""), "POST", path,
-                          self.address, str(self.port), said.get("hash", ""), "", ""])
-        mac = base64.b64encode(hmac.new(self.token.encode(), text.encode(), hashlib.sha256).digest())
-        if path != PATH or said.get("id") != self.client_id or said.get("mac") != mac.decode():
+        mac = mac_of(self.token, ["hawk.1.header", said.get("ts", ""), said.get("nonce", ""), "POST", path,
+                                  self.address, str(self.port), said.get("hash", ""), "", ""])
+        if path != PATH or said.get("id") != self.client_id or said.get("mac") != mac:
             return "a wrong signature"
         if said.get("hash") != digest(f"hawk.1.payload\napplication/json\n{body}\n"):
             return "another body than was signed"

@@ -1,8 +1,8 @@
 """A datacenter in network namespaces: a bridge with machines on it, each with addresses of its own, a
 real dnsmasq, and programs that run where the relay does. Nothing of it outlives the process.
 
-Needs no privilege: it re-executes itself in a user namespace of its own, where it is root of a network
-that nobody else sees."""
+Needs no privilege where user namespaces are allowed: it re-executes itself in one of its own, where it
+is root of a network that nobody else sees. Where they are not it must be root."""
 
 import json
 import os
@@ -24,14 +24,16 @@ def enter_own_network(script_arguments):
         subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run"], check=True)  # for `ip netns`
         os.mkdir("/run/netns")
         return
-    probe = subprocess.run(["unshare", "--user", "--map-root-user", "--net", "--mount", "true"],
-                           capture_output=True, text=True)
-    if probe.returncode != 0:
-        sys.exit("THIS TEST DID NOT RUN: no user and network namespaces can be made here, even as "
-                 f"uid {os.getuid()}: {probe.stderr}")
-    os.environ["MUSTER_OWN_NETWORK"] = "1"
-    os.execvp("unshare", ["unshare", "--user", "--map-root-user", "--net", "--mount",
-                          "--kill-child", "--fork", sys.executable, *script_arguments])
+    # As root of nothing but a user namespace if that can be had, else as the real root.
+    why = ""
+    for namespaces in (["--user", "--map-root-user", "--net", "--mount"], ["--net", "--mount"]):
+        probe = run("unshare", *namespaces, "true")
+        if probe.returncode == 0:
+            os.environ["MUSTER_OWN_NETWORK"] = "1"
+            os.execvp("unshare", ["unshare", *namespaces, "--kill-child", "--fork", sys.executable, "-B",
+                                  *script_arguments])
+        why += probe.stderr
+    sys.exit(f"THIS TEST DID NOT RUN: uid {os.getuid()} can make no network namespace here:\n{why}")
 
 
 def ip(*arguments):

@@ -10,7 +10,7 @@
 namespace muster::relay {
 namespace {
 
-constexpr unsigned answer = 0x8180;
+constexpr unsigned answered = 0x8180;
 
 Wire four(unsigned a, unsigned b, unsigned c, unsigned d) {
   return Wire::nothing().u8(a).u8(b).u8(c).u8(d);
@@ -18,7 +18,7 @@ Wire four(unsigned a, unsigned b, unsigned c, unsigned d) {
 
 // A message with one record of every kind that is understood, and some that are not.
 Wire good_message() {
-  Wire wire(answer, 1, 5, 1);
+  Wire wire(answered, 1, 5, 1);
   wire.question("m.example", 1);  // its name is at 12
   wire.pointer(12).u16(5).u16(1).u32(300).holds(Wire::nothing().name("Web.example"));
   wire.record("web.example", 1, 60).holds(four(192, 0, 2, 7));
@@ -62,26 +62,26 @@ TEST(DnsMessage, of_random_bytes_never_reads_outside) {
 }
 
 TEST(DnsMessage, pointers_in_a_circle_or_forwards_are_refused) {
-  Wire self(answer, 1, 0);
+  Wire self(answered, 1, 0);
   self.pointer(12).u16(1).u16(1);
   EXPECT_FALSE(parse_message(self.bytes()));
-  Wire forwards(answer, 1, 0);
+  Wire forwards(answered, 1, 0);
   forwards.pointer(14).u8(0).u16(1).u16(1);
   EXPECT_FALSE(parse_message(forwards.bytes()));
-  Wire circle(answer, 2, 0);
+  Wire circle(answered, 2, 0);
   circle.label("a").pointer(18).u16(1).u16(1).label("b").pointer(12).u16(1).u16(1);
   EXPECT_FALSE(parse_message(circle.bytes()));
 }
 
 TEST(DnsMessage, names_longer_than_any_name_are_refused) {
-  Wire wire(answer, 1, 0);
+  Wire wire(answered, 1, 0);
   for (int i = 0; i < 5; ++i) wire.label(std::string(60, 'a'));
   wire.u8(0).u16(1).u16(1);
   EXPECT_FALSE(parse_message(wire.bytes()));
 }
 
 TEST(DnsMessage, addresses_of_a_wrong_size_are_refused) {
-  Wire wire(answer, 0, 1);
+  Wire wire(answered, 0, 1);
   wire.record("a.example", 1, 60).holds(Wire::nothing().u8(1).u8(2).u8(3));
   EXPECT_FALSE(parse_message(wire.bytes()));
 }

@@ -30,7 +30,7 @@ Verdict inquire(const Zone& zone, const std::string& address,
   return inquiry.verdict();
 }
 
-struct Case {
+struct InquiryCase {
   const char* what;
   const char* zone;
   const char* address;
@@ -42,7 +42,7 @@ struct Case {
 
 // Lines of zones: owner, seconds, type, content. `!` in the place of seconds: the question fails
 // so.
-const std::vector<Case> cases{
+const std::vector<InquiryCase> cases{
     {"nothing at all", "", "10.1.0.7", {"*.dc"}, Finding::no_reverse_name},
     {"no such name, for as long as the zone says",
      "7.0.1.10.in-addr.arpa 40 NXDOMAIN",
@@ -306,7 +306,7 @@ const std::vector<Case> cases{
 };
 
 TEST(Inquiry, decides_every_case_of_the_table) {
-  for (const Case& c : cases) {
+  for (const InquiryCase& c : cases) {
     const Verdict verdict = inquire(Zone(c.zone), c.address, rules_of(c.patterns));
     EXPECT_STREQ(to_string(verdict.finding), to_string(c.finding)) << c.what;
     EXPECT_EQ(verdict.name, c.name) << c.what;

@@ -7,14 +7,14 @@
 namespace muster::relay {
 namespace {
 
-struct Case {
+struct SenderCase {
   const char* what;
   const char* peer;
   std::vector<http::Header> headers;
   const char* sender;  // empty: it is refused
 };
 
-std::string sender(const Case& c, const std::vector<std::string>& proxies) {
+std::string sender(const SenderCase& c, const std::vector<std::string>& proxies) {
   http::Request request;
   request.peer = c.peer;
   request.headers = c.headers;
@@ -25,7 +25,7 @@ std::string sender(const Case& c, const std::vector<std::string>& proxies) {
 TEST(Sender, without_proxies_no_header_is_looked_at) {
   const std::vector<http::Header> forged{
       {"X-Forwarded-For", "10.1.0.1"}, {"Forwarded", "for=10.1.0.1"}, {"X-Real-IP", "10.1.0.1"}};
-  for (const Case& c : std::initializer_list<Case>{
+  for (const SenderCase& c : std::initializer_list<SenderCase>{
            {"IPv4", "10.1.0.7:4711", forged, "10.1.0.7"},
            {"IPv6", "[2001:db8::7]:4711", forged, "2001:db8::7"},
            {"IPv4 in IPv6", "[::ffff:10.1.0.7]:4711", forged, "10.1.0.7"},
@@ -37,7 +37,7 @@ TEST(Sender, without_proxies_no_header_is_looked_at) {
 
 TEST(Sender, behind_a_proxy_is_the_last_address_that_is_no_proxys) {
   const std::string header = "x-forwarded-FOR";
-  for (const Case& c : std::initializer_list<Case>{
+  for (const SenderCase& c : std::initializer_list<SenderCase>{
            {"a stranger who writes the header", "10.1.0.7:1", {{header, "10.1.0.1"}}, "10.1.0.7"},
            {"the proxy's word", "10.0.0.5:1", {{header, "10.1.0.7"}}, "10.1.0.7"},
            {"the proxy by IPv6", "[::ffff:10.0.0.5]:1", {{header, "10.1.0.7"}}, "10.1.0.7"},
