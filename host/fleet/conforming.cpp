@@ -44,6 +44,29 @@ void Fleet::on_lapse(Index index) {
 // -------------------------------------------------------------------------------------------------
 // The state that a pool wants
 
+// The one that took the place of its own, if that is archived.
+Index Fleet::newest_launch_config(const Worker& worker) const {
+  const LaunchConfigState& own = launch_configs_[worker.launch_config];
+  if (own.status == LaunchConfigStatus::archived)
+    for (const Index sibling : pools_[worker.pool].launch_configs) {
+      const LaunchConfigState& other = launch_configs_[sibling];
+      // Where an announced machine stands is not for configurations to say.
+      if (other.status != LaunchConfigStatus::archived && other.provider == own.provider &&
+          (worker.announced() ||
+           other.spec->launch_config.placement == own.spec->launch_config.placement))
+        return sibling;
+    }
+  return worker.launch_config;
+}
+
+std::shared_ptr<const LaunchConfigSpec> Fleet::place_for(const WorkerName& name,
+                                                         const ProviderId& provider) const {
+  const Worker* worker = find_worker(name);
+  if (worker && is_alive(*worker)) return launch_configs_[newest_launch_config(*worker)].spec;
+  const auto place = place_of(name.worker_pool_id, provider);
+  return place ? launch_configs_[*place].spec : nullptr;
+}
+
 // Whoever registers has shown that it is in the state that the newest document wants.
 void Fleet::stand_under_newest(Index index) {
   const Index before = workers_[index].launch_config;

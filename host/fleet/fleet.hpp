@@ -354,6 +354,7 @@ class Fleet {
   Index follow(Index known, const AnnouncedMachine& machine, Index launch_config);
 
   // conforming.cpp
+  Index newest_launch_config(const Worker& worker) const;
   void stand_under_newest(Index worker);
   void set_aside(Index worker, std::string reason);
   bool has_lapsed(const Worker& worker) const;
@@ -364,7 +365,6 @@ class Fleet {
   Result<Index> known(const WorkerName& name) const;
   void became_running(Index worker);
   Registered renew(Index worker, const Sha256& secret, const Sha256& next_secret);
-  Index newest_launch_config(const Worker& worker) const;
   void start_drain(Index worker, Drain drain, std::string reason);
   void end_drain(Index worker, const std::string& why);
   bool has_expired(const Worker& worker) const;

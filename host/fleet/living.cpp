@@ -107,29 +107,6 @@ Registered Fleet::renew(Index index, const Sha256& secret, const Sha256& next_se
           launch_configs_[newest_launch_config(*worker)].spec->worker_config};
 }
 
-// The one that took the place of its own, if that is archived.
-Index Fleet::newest_launch_config(const Worker& worker) const {
-  const LaunchConfigState& own = launch_configs_[worker.launch_config];
-  if (own.status == LaunchConfigStatus::archived)
-    for (const Index sibling : pools_[worker.pool].launch_configs) {
-      const LaunchConfigState& other = launch_configs_[sibling];
-      // Where an announced machine stands is not for configurations to say.
-      if (other.status != LaunchConfigStatus::archived && other.provider == own.provider &&
-          (worker.announced() ||
-           other.spec->launch_config.placement == own.spec->launch_config.placement))
-        return sibling;
-    }
-  return worker.launch_config;
-}
-
-std::shared_ptr<const LaunchConfigSpec> Fleet::place_for(const WorkerName& name,
-                                                         const ProviderId& provider) const {
-  const Worker* worker = find_worker(name);
-  if (worker && is_alive(*worker)) return launch_configs_[newest_launch_config(*worker)].spec;
-  const auto place = place_of(name.worker_pool_id, provider);
-  return place ? launch_configs_[*place].spec : nullptr;
-}
-
 Result<Registered> Fleet::reregister_worker(const WorkerName& name, const Sha256& secret,
                                             const Sha256& next_secret, Now now) {
   begin(now);
