@@ -19,8 +19,8 @@ void put_time(json::object& into, const char* name, Time time) {
 json::object totals_document(const fleet::Totals& totals) {
   return {{"requested", totals.requested}, {"lost", totals.lost},
           {"running", totals.running},     {"draining", totals.draining},
-          {"stopping", totals.stopping},   {"busy", totals.busy},
-          {"workers", totals.workers}};
+          {"stopping", totals.stopping},   {"absent", totals.absent},
+          {"busy", totals.busy},           {"workers", totals.workers}};
 }
 
 }  // namespace
@@ -120,6 +120,7 @@ json::object worker_document(const fleet::Fleet& fleet, const fleet::Worker& wor
       {"state", name_of(worker.state)},
       {"phase", name_of(worker.phase)},
       {"drain", name_of(worker.drain)},
+      {"origin", name_of(worker.origin)},
       {"capacity", worker.capacity},
       {"pricePerHour", worker.price},
       {"reason", worker.reason}};

@@ -11,11 +11,13 @@ namespace muster::events {
 // Pools: worker-pool-created, -updated, -removed.
 //
 // Workers: worker-requested (intended, without a name yet), worker-launched (its instance is
-// known), worker-running, worker-stopping, worker-stopped, worker-error.
+// known), worker-running, worker-quarantined, worker-released, worker-stopping, worker-stopped,
+// worker-error.
 //
 // Launch configurations: launch-configuration-created, -updated, -archived, -paused, -resumed.
 //
-// Providers: hold-began, hold-ended, provider-up, provider-down, instance-unknown.
+// Providers: hold-began, hold-ended, provider-up, provider-down, instance-unknown, machine-refused;
+// relay-registration.
 //
 // The host: plugin-activated, -refused, -stopped; configuration-accepted, -refused; client-created,
 // -changed, -removed.

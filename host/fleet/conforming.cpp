@@ -85,7 +85,7 @@ void Fleet::set_aside(Index index, std::string reason) {
   const Worker& worker = workers_[index];
   if (worker.drain == Drain::nonconformant && worker.reason == reason) return;
   start_drain(index, Drain::nonconformant, std::move(reason));
-  happen("worker-quarantined", worker, worker.reason, {{"reason", worker.reason}});
+  tell_quarantine("worker-quarantined", worker, worker.reason, {{"reason", worker.reason}});
 }
 
 void Fleet::not_conformant(const WorkerName& name, const ProviderId& provider,
@@ -121,7 +121,8 @@ Result<void> Fleet::quarantine(const WorkerName& name, Time until, const std::st
       if (worker.drain == Drain::nonconformant) stand_under_newest(*index);
       end_drain(*index, "it was released" + because);
     }
-    if (was_in) happen("worker-released", worker, "released" + because, {{"reason", reason}});
+    if (was_in)
+      tell_quarantine("worker-released", worker, "released" + because, {{"reason", reason}});
     return {};
   }
   const std::string text = "quarantined until " + format_time(until) + because;
@@ -129,8 +130,17 @@ Result<void> Fleet::quarantine(const WorkerName& name, Time until, const std::st
   if (worker.drain != Drain::outdated && worker.drain != Drain::interrupted &&
       worker.drain != Drain::nonconformant)
     start_drain(*index, Drain::quarantined, text);
-  happen("worker-quarantined", worker, text, {{"reason", reason}, {"until", format_time(until)}});
+  tell_quarantine("worker-quarantined", worker, text,
+                  {{"reason", reason}, {"until", format_time(until)}});
   return {};
+}
+
+// To those who listen, and to those who read the journal of the pool.
+void Fleet::tell_quarantine(const char* kind, const Worker& worker, const std::string& text,
+                            json::object details) {
+  journal(pools_[worker.pool], "lifecycle",
+          "worker " + groups_[worker.group] + "/" + worker.worker_id + ": " + text, details, {});
+  happen(kind, worker, text, std::move(details));
 }
 
 }  // namespace muster::fleet

@@ -357,6 +357,8 @@ class Fleet {
   Index newest_launch_config(const Worker& worker) const;
   void stand_under_newest(Index worker);
   void set_aside(Index worker, std::string reason);
+  void tell_quarantine(const char* kind, const Worker& worker, const std::string& text,
+                       json::object details);
   bool has_lapsed(const Worker& worker) const;
   Time lapse(const Worker& worker) const;
   void on_lapse(Index worker);

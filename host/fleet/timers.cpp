@@ -155,7 +155,7 @@ void Fleet::on_running_timer(Index index, bool may_judge) {
   if (worker.quarantined_until != Time{} && worker.quarantined_until <= now) {
     Changing(*this, index)->quarantined_until = Time{};
     if (workers_[index].drain != Drain::quarantined) return;
-    happen("worker-released", workers_[index], "the quarantine is over");
+    tell_quarantine("worker-released", workers_[index], "the quarantine is over", {});
     return end_drain(index, "the quarantine is over");
   }
   if (worker.drain == Drain::surplus && worker.busy == 0 && may_judge &&
