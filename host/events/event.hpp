@@ -16,11 +16,10 @@ namespace muster::events {
 //
 // Launch configurations: launch-configuration-created, -updated, -archived, -paused, -resumed.
 //
-// Providers: hold-began, hold-ended, provider-up, provider-down, instance-unknown, machine-refused;
-// relay-registration.
+// Providers: hold-began, hold-ended, provider-up, provider-down, instance-unknown, machine-refused.
 //
 // The host: plugin-activated, -refused, -stopped; configuration-accepted, -refused; client-created,
-// -changed, -removed.
+// -changed, -removed; relay-registration.
 struct Event {
   static constexpr std::string_view table = "events";
   static constexpr std::size_t key_columns = 1;
