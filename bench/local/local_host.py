@@ -52,7 +52,7 @@ description = "All of them"
 providers = ["local"]
 owner = "bench@example.com"
 description = "Workers that do nothing"
-maxCapacity = 1000
+maxCapacity = {most}
 scalingRatio = 0.0
 local.image = "idle"
 lifecycle.idleTimeout = "1h"
@@ -74,13 +74,14 @@ def wait_until(so, what):
 
 
 class LocalHost:
-    def __init__(self, tls=False):
+    def __init__(self, most, tls=False):
+        """Has so many workers at most: nobody takes the tasks, so that there is demand for ever more."""
         self.place = tempfile.TemporaryDirectory()
         self.folder = folder = self.place.name
         self.tasks = f"{folder}/tasks/{POOL}"
         os.makedirs(self.tasks)
         os.mkdir(f"{folder}/workers")
-        write(f"{folder}/workers/bench.toml", WORKERS)
+        write(f"{folder}/workers/bench.toml", WORKERS.format(most=most))
         write(f"{folder}/implementation", IMPLEMENTATION, 0o755)
         tls_lines = ca_file = ""
         self.trust = None
