@@ -49,7 +49,7 @@ std::optional<SteadyTime> Life::next() const {
   if (phase_ == Phase::running) {
     keep_earliest(earliest, lease_end_);
     keep_earliest(earliest, activity_at_);
-    if (!asking_) keep_earliest(earliest, ask_at_);
+    if (may_ask()) keep_earliest(earliest, ask_at_);
   }
   if (phase_ == Phase::removing) {
     keep_earliest(earliest, remove_at_);
@@ -386,7 +386,7 @@ void Life::tick_running(SteadyTime now) {
     do_next(Renew{trying_previous_});
   }
   if (activity_at_ && now >= *activity_at_) send_activity(now);
-  if (ask_at_ && now >= *ask_at_ && !asking_) {
+  if (ask_at_ && now >= *ask_at_ && may_ask()) {
     ask_at_.reset();
     asking_ = true;
     do_next(AskAdvice{});

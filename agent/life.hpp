@@ -134,6 +134,8 @@ class Life {
   void remove_or_end(SteadyTime now);
   void end();
   void send_activity(SteadyTime now);
+  // The host is told what the worker does before it is asked what it thinks of it.
+  bool may_ask() const { return !asking_ && !activity_under_way_; }
   void tick_running(SteadyTime now);
 
   const Options options_;

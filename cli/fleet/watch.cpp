@@ -98,6 +98,28 @@ std::string cut(std::string_view line, std::size_t columns) {
   return out;
 }
 
+// Words that do not fit go on in the next line.
+std::string wrapped(std::string_view text, std::size_t columns) {
+  std::string out;
+  std::size_t width = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string_view word = text.substr(at, end - at);
+    const std::size_t wide = display_width(word);
+    if (width > 0 && width + 1 + wide > columns) {
+      out += "\n  ";
+      width = 2;
+    } else if (width > 0) {
+      out += ' ';
+      ++width;
+    }
+    out += word;
+    width += wide;
+    at = end + 1;
+  }
+  return out + "\n";
+}
+
 // ANSI: to the corner, each line to its end, then whatever is left of the last drawing.
 void draw(const std::string& screen) {
   std::string out = "\x1b[H";
@@ -174,7 +196,21 @@ std::string screen_of(const Picture& picture, std::size_t rows, std::size_t colu
   for (const json::value& problem : list_of(workers, "problems"))
     if (problem.is_object()) add(style(Look::red, text_of(problem.get_object(), "text")));
   lines.emplace_back();
-  add(show_pools({{"pools", picture.pools}}, style));
+  // Why something waits is worth lines of its own.
+  json::array pools = picture.pools;
+  std::string waits;
+  for (json::value& item : pools) {
+    json::object verdict = table_of(item.as_object(), "verdict");
+    const std::string kind = text_of(verdict, "kind");
+    if (kind == "satisfied") continue;
+    waits += wrapped(
+        text_of(item.as_object(), "workerPoolId") + " is " + kind + ": " + text_of(verdict, "text"),
+        columns);
+    verdict["text"] = "";
+    item.as_object()["verdict"] = std::move(verdict);
+  }
+  add(show_pools({{"pools", std::move(pools)}}, style));
+  add(waits);
   if (picture.others > 0) add("and " + count_of(picture.others, "pool") + " more");
   lines.emplace_back();
   if (!picture.workers.empty()) add(show_workers({{"workers", picture.workers}}, style));

@@ -182,8 +182,12 @@ Result<ShouldTerminate> Fleet::should_terminate(const WorkerName& name, Now now)
   if (worker.state == WorkerState::stopping || worker.state == WorkerState::stopped)
     return ShouldTerminate{true, worker.reason};
   if (worker.state == WorkerState::requested) return ShouldTerminate{false, "not registered yet"};
+  // Who tells what he does has his idleTimeout; who does not asks when he thinks it is time.
+  const bool long_idle =
+      worker.busy < 0 ||
+      (worker.busy == 0 && worker.idle_since + lifecycle_of(worker).idle_timeout <= now_.wall);
   // After a start the demand is not known yet.
-  if (worker.drain == Drain::none && now_.wall >= grace_until_ &&
+  if (worker.drain == Drain::none && now_.wall >= grace_until_ && long_idle &&
       may_shrink(pools_[worker.pool], worker))
     start_drain(*index, Drain::surplus, "over capacity: nothing waits for it");
   // Thousands ask every few seconds: to the minute is enough for what depends on it.
@@ -307,8 +311,12 @@ Result<void> Fleet::remove_worker(const WorkerName& name, const std::string& rea
   begin(now);
   const auto index = known(name);
   if (!index) return index.error();
-  if (is_alive(workers_[*index]) && workers_[*index].state != WorkerState::stopping)
-    stop(*index, reason.empty() ? "removed" : reason);
+  const Worker& worker = workers_[*index];
+  if (!is_alive(worker) || worker.state == WorkerState::stopping) return {};
+  const std::string why = reason.empty() ? "removed" : reason;
+  // Of one that was to end anyway the reason for that says more.
+  const bool drains = worker.state == WorkerState::running && worker.drain != Drain::none;
+  stop(*index, drains ? worker.reason + " (" + why + ")" : why);
   return {};
 }
 

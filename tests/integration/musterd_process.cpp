@@ -97,10 +97,17 @@ void Musterd::kill() {
   process_.reset();
 }
 
-void Musterd::configure(const std::string& more_configuration) const {
-  std::ofstream(configuration_file()) << "listen = \"127.0.0.1:0\"\ndataDirectory = \"data\"\n"
-                                      << "pluginFolders = [\"" << plugin_folder_ << "\"]\n"
-                                      << more_configuration;
+void Musterd::configure(const std::string& more_configuration) {
+  more_configuration_ = more_configuration;
+  std::ofstream(configuration_file())
+      << "listen = \"127.0.0.1:" << listens_on_ << "\"\ndataDirectory = \"data\"\n"
+      << "pluginFolders = [\"" << plugin_folder_ << "\"]\n"
+      << more_configuration_;
+}
+
+void Musterd::keep_port() {
+  listens_on_ = port();
+  configure(more_configuration_);
 }
 
 cli::HostAddress Musterd::address() const {

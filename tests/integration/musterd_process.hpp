@@ -50,14 +50,15 @@ class Musterd {
   explicit Musterd(const std::string& more_configuration = "", const Variables& variables = {},
                    std::string plugin_folder = "data/plugins.d");
 
-  void kill();   // -9
-  void start();  // again, on the same folder
+  void kill();       // -9
+  void start();      // again, on the same folder
+  void keep_port();  // for all further starts: workers look for the host where it was
 
   Process& process() { return *process_; }
   const std::filesystem::path& folder() const { return folder_.path(); }
   std::filesystem::path data_directory() const { return folder_ / "data"; }
   std::filesystem::path configuration_file() const { return folder_ / "muster.toml"; }
-  void configure(const std::string& more_configuration) const;
+  void configure(const std::string& more_configuration);
 
   cli::HostAddress address() const;
   std::uint16_t port() const;
@@ -67,7 +68,8 @@ class Musterd {
  private:
   TemporaryFolder folder_;
   Variables variables_;
-  std::string plugin_folder_;
+  std::string plugin_folder_, more_configuration_;
+  std::uint16_t listens_on_ = 0;  // 0: any free port
   std::unique_ptr<Process> process_;
 };
 

@@ -299,6 +299,28 @@ TEST(Shrinking, a_worker_that_asks_is_told_whether_it_is_needed) {
   EXPECT_FALSE(driver.fleet().should_terminate(driver.name("cloud-9"), driver.now()).has_value());
 }
 
+TEST(Shrinking, a_worker_that_tells_when_it_is_idle_may_be_so_for_its_time) {
+  FleetDriver driver = registered_fleet(1, sketch({.idle_timeout = 5min}));
+  const auto ends = [&] {
+    return driver.fleet().should_terminate(driver.name("cloud-1"), driver.now())->terminate;
+  };
+  ASSERT_TRUE(driver.active("cloud-1", 1));
+  EXPECT_FALSE(ends()) << "it said that it works";
+  ASSERT_TRUE(driver.active("cloud-1", 0));
+  EXPECT_FALSE(ends());
+  driver.advance(5min - 1s);
+  EXPECT_FALSE(ends());
+  driver.advance(1s);
+  EXPECT_TRUE(ends());
+}
+
+TEST(Shrinking, a_worker_that_leaves_because_it_was_told_to_shows_why_it_was) {
+  FleetDriver driver = registered_fleet(1);
+  ASSERT_TRUE(driver.fleet().should_terminate(driver.name("cloud-1"), driver.now())->terminate);
+  ASSERT_TRUE(driver.fleet().remove_worker(driver.name("cloud-1"), "it left", driver.now()));
+  EXPECT_THAT(driver.worker("cloud-1")->reason, HasSubstr("nothing waits for it (it left)"));
+}
+
 TEST(Shrinking, a_worker_that_asks_while_something_waits_is_needed) {
   FleetDriver driver = registered_fleet(1);
   driver.withhold = [](const Question& question) { return asks<AskSize>(question); };
