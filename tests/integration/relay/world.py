@@ -84,12 +84,25 @@ class Machine:
     def curl(self, *arguments):
         return curl(self.run, *arguments)
 
+    def start(self, *command):
+        return Program("ip", "netns", "exec", self.name, *command)
+
+
+def eventually(so):
+    """Waits until so() is true; False if it never is."""
+    end = time.monotonic() + PATIENCE
+    while not so():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
 
 class Program:
     """A child process whose output is read as it comes."""
 
     def __init__(self, *command, environment=None):
-        self.name = os.path.basename(command[0])
+        self.name = os.path.basename(command[-1] if command[0] == "ip" else command[0])
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                         env={"PATH": os.environ["PATH"], **(environment or {})})
         self.output = ""
