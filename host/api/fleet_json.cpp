@@ -130,7 +130,7 @@ json::object worker_document(const fleet::Fleet& fleet, const fleet::Worker& wor
   put_time(document, "credentialsExpire", worker.credentials_expire);
   put_time(document, "lastActive", worker.last_active);
   put_time(document, "interruption", worker.interruption);
-  put_time(document, "quarantinedUntil", worker.quarantined_until);
+  put_time(document, "quarantinedUntil", worker.in_quarantine_until());
   put_time(document, "expires", worker.expires);
   return document;
 }

@@ -42,7 +42,7 @@ std::string_view launch_config_id(const Fleet& fleet, const Worker& worker) {
 // When it will be forgotten, or may be at the earliest.
 Time expires(const Fleet& fleet, const Worker& worker, Time now) {
   if (worker.state == WorkerState::stopped) return worker.since + fleet.settings().stopped_kept;
-  return worker.announced() ? worker.expires : now + fleet.settings().stopped_kept;
+  return worker.expires != Time{} ? worker.expires : now + fleet.settings().stopped_kept;
 }
 
 Time last_checked(const Fleet& fleet, const Worker& worker) {
@@ -240,7 +240,8 @@ void write_queue_worker(PrettyText& text, const Fleet& fleet, const Worker& work
   if (single || worker.registered != Time{})
     text.key("firstClaim").time(known_or(worker.registered, worker.created));
   if (worker.last_active != Time{}) text.key("lastDateActive").time(worker.last_active);
-  if (worker.quarantined_until > now) text.key("quarantineUntil").time(worker.quarantined_until);
+  if (worker.in_quarantine_until() > now)
+    text.key("quarantineUntil").time(worker.in_quarantine_until());
   if (single) {
     text.key("expires").time(expires(fleet, worker, now));
     text.key("recentTasks").begin_array().end_array();

@@ -52,7 +52,7 @@ bool fits(const Fleet& fleet, const Worker& worker, const Wanted& wanted, Time n
   if (wanted.state &&
       enum_names(WorkerState{})[static_cast<std::size_t>(worker.state)] != *wanted.state)
     return false;
-  if (wanted.quarantined && (worker.quarantined_until > now) != *wanted.quarantined) return false;
+  if (wanted.quarantined && (worker.in_quarantine_until() > now) != *wanted.quarantined) return false;
   if (!wanted.launch_config) return true;
   const auto& spec = fleet.launch_configs()[worker.launch_config].spec;
   return spec && spec->launch_config.launch_config_id.str() == *wanted.launch_config;
@@ -193,8 +193,8 @@ Answer advice_of(const Fleet& fleet, const WorkerName& name) {
   const Worker* worker = fleet.find_worker(name);
   if (!worker) return not_found("Worker not found");
   const bool ends = worker->state == WorkerState::stopping ||
-                    worker->state == WorkerState::stopped || worker->drain != fleet::Drain::none;
-  return advice(ends, ends ? worker->reason : "needed");
+                    worker->state == WorkerState::stopped || worker->leaves();
+  return advice(ends, ends || worker->drain != fleet::Drain::none ? worker->reason : "needed");
 }
 
 }  // namespace
