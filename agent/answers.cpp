@@ -38,6 +38,10 @@ std::optional<Milliseconds> retry_after(const HttpAnswer& answer, Time now) {
   return std::nullopt;
 }
 
+bool is_success(int status) {
+  return status >= 200 && status < 300;
+}
+
 bool may_pass(int status) {
   return status < 400 || status >= 500 || status == 408 || status == 425 || status == 429;
 }
@@ -70,11 +74,17 @@ std::optional<Time> parse_http_date(std::string_view text) {
   return Time(date + hours(hour) + minutes(minute) + seconds(second));
 }
 
+bool is_from_host(const HttpAnswer& answer) {
+  if (is_success(answer.status)) return true;
+  const auto body = json::parse_object(answer.body);
+  return body && !text_in(*body, "code").empty();
+}
+
 Outcome outcome_of(const Result<HttpAnswer>& answer, Time now) {
   using Kind = Outcome::Kind;
   if (!answer) return {Kind::try_again, answer.error().message};
   const int status = answer->status;
-  if (status >= 200 && status < 300) return {Kind::done};
+  if (is_success(status)) return {Kind::done};
   std::string why = "HTTP " + std::to_string(status);
   const auto body = json::parse_object(answer->body);
   const std::string code = body ? text_in(*body, "code") : "";

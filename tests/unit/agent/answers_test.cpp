@@ -94,14 +94,11 @@ struct Calls {
     host.use({server.url(), "a/b", "p", "g", "w/1"}, {"client", Secret("token"), "{\"c\":1}"});
   }
   Outcome remove() {
-    Outcome result;
-    host.remove([&](const Outcome& outcome) {
-      result = outcome;
-      loop.stop();
-    });
-    while (result.kind == Kind::try_again && result.why.empty() && loop.run_once()) {
+    std::optional<Outcome> result;
+    host.remove([&](const Outcome& outcome) { result = outcome; });
+    while (!result && loop.run_once()) {
     }
-    return result;
+    return result.value();
   }
 
   ScriptedServer server;
@@ -131,6 +128,15 @@ TEST(HostCalls, sign_with_the_hosts_time_once_it_is_known) {
   EXPECT_EQ(ts_of(requests.at(0)), "1000000000");
   EXPECT_EQ(ts_of(requests.at(1)), "1000007200");
   EXPECT_EQ(calls.host.offset(), Milliseconds(2h));
+}
+
+TEST(HostCalls, the_clock_of_a_proxy_is_nobodys_business) {
+  Calls calls([](const std::string&) {
+    return ScriptedServer::with_status("502 Bad Gateway", "<html>",
+                                       "Date: Sun, 09 Sep 2001 03:46:40 GMT\r\n");
+  });
+  EXPECT_EQ(calls.remove().kind, Kind::try_again);
+  EXPECT_EQ(calls.host.offset(), Milliseconds(0));
 }
 
 TEST(HostCalls, a_signature_that_is_refused_at_the_right_time_is_refused) {
