@@ -116,14 +116,11 @@ TEST_F(MachineInTrouble,
 
 TEST_F(MachineInTrouble, survives_a_restart_of_its_host) {
   announce(4);
-  const std::uint16_t port = host.port();
+  host.keep_port();
   const auto agent = start();
   agent->wait_for("worker runs");
   host.kill();
   agent->wait_for("not renewed");
-  std::ofstream(host.configuration_file())
-      << "listen = \"127.0.0.1:" << port << "\"\ndataDirectory = \"data\"\npluginFolders = [\""
-      << MUSTER_SHIPPED_PLUGINS << "\"]\n[providers.rack]\nplugin = \"provider/static\"\n";
   host.start();
   agent->wait_for("\"message\":\"renewed\"");
 }
