@@ -1,0 +1,11 @@
+# An agent on every worker costs what its libraries cost: it needs the C library and OpenSSL, and no others.
+execute_process(COMMAND ${READELF} -d ${AGENT} OUTPUT_VARIABLE dynamic COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "Shared library: \\[[^]]+\\]" needed "${dynamic}")
+if(NOT needed)
+  message(FATAL_ERROR "${AGENT} needs no library at all? ${dynamic}")
+endif()
+foreach(library ${needed})
+  if(NOT library MATCHES "\\[(libc|libm|libssl|libcrypto|ld-linux-[a-z0-9-]+)\\.so\\.[0-9]+\\]")
+    message(FATAL_ERROR "${AGENT}: ${library}; take what needs it out of the agent, or link it in")
+  endif()
+endforeach()
