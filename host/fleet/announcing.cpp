@@ -30,7 +30,7 @@ bool same(const Worker& a, const Worker& b) {
          a.provider_data == b.provider_data;
 }
 
-const char* by(Origin origin) {
+const char* announced_by(Origin origin) {
   switch (origin) {
     case Origin::owner:
       return "announced by its owner";
@@ -71,10 +71,10 @@ Index Fleet::add_announced(Worker worker, const WorkerName& name, Index launch_c
   worker.drain = Drain::absent;
   worker.epoch = epoch_;
   worker.created = worker.since = worker.last_active = now_.wall;
-  worker.reason = std::string(by(worker.origin)) + "; has not registered yet";
+  worker.reason = std::string(announced_by(worker.origin)) + "; has not registered yet";
   const Index added = add_worker(std::move(worker));
   { Changing changing(*this, added); }
-  happen("worker-launched", workers_[added], by(workers_[added].origin));
+  happen("worker-launched", workers_[added], announced_by(workers_[added].origin));
   wake(workers_[added].pool);
   return added;
 }
@@ -114,7 +114,8 @@ Result<void> Fleet::update_announced_worker(const AnnouncedWorker& announced, No
     return Error::invalid(in_words(announced.name) +
                           " was launched and is not its owner's to change");
   if (workers_[known].origin != Origin::owner)
-    return Error::invalid(in_words(announced.name) + " was " + by(workers_[known].origin) +
+    return Error::invalid(in_words(announced.name) + " was " +
+                          announced_by(workers_[known].origin) +
                           ": change it in the configuration of " + announced.provider_id.str());
   const Worker wanted = described(announced);
   describe_again(known, wanted.capacity, wanted.provider_data);
@@ -165,6 +166,7 @@ Result<void> Fleet::admit(Index provider, const WorkerName& name, const Admissio
 // By its provider, which lists it
 
 void Fleet::take_announced(Index index, const Listing& listing) {
+  if (!providers_[index].announces && listing.announced.empty()) return;
   std::map<std::string, std::string> refused;
   std::set<std::string> names;
   for (const Instance& instance : listing.instances)

@@ -41,6 +41,23 @@ void Fleet::on_lapse(Index index) {
   start_drain(index, Drain::absent, std::string(title) + ": " + why);
 }
 
+Result<void> Fleet::sign_off(const WorkerName& name, const std::string& reason, Now now) {
+  begin(now);
+  const auto index = known(name);
+  if (!index) return index.error();
+  const Worker& worker = workers_[*index];
+  if (!worker.stays() || worker.state != WorkerState::running)
+    return remove_worker(name, reason, now);
+  {
+    Changing changing(*this, *index);
+    changing->credentials_expire = Time{};
+    changing->secret = changing->next_secret = Sha256{};
+  }
+  if (worker.drain == Drain::none || worker.drain == Drain::interrupted)
+    start_drain(*index, Drain::absent, reason);
+  return {};
+}
+
 // -------------------------------------------------------------------------------------------------
 // The state that a pool wants
 

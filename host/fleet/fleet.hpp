@@ -134,6 +134,8 @@ class Fleet {
                                     json::object extra, Now now);
   Result<void> interrupt(const WorkerName& name, const Interruption& interruption, Now now);
   Result<void> remove_worker(const WorkerName& name, const std::string& reason, Now now);
+  // The worker itself says that it ends. A machine that stays known is absent then.
+  Result<void> sign_off(const WorkerName& name, const std::string& reason, Now now);
   // Its provider has found that it is who it says, and not in the state that its pool wants. One
   // that runs is in quarantine until it registers in the right state or is released; a new one
   // ends. Nothing happens to one that nobody knows.

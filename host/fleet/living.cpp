@@ -65,7 +65,8 @@ Result<Registered> Fleet::register_worker(const WorkerName& name, const Provider
   if (worker.announced() && launch_config.outdated)
     return no_longer_wanted(in_words(name) + " is outdated: " + *launch_config.outdated);
   const bool first = worker.registered == Time{};
-  const bool was_away = worker.drain == Drain::absent || worker.drain == Drain::nonconformant;
+  const bool was_away = worker.drain == Drain::absent || worker.drain == Drain::nonconformant ||
+                        (worker.drain == Drain::interrupted && worker.announced());
   if (first) became_running(index);
   Registered registered = renew(index, secret, {});
   if (was_away) end_drain(index, "it has registered");

@@ -59,9 +59,14 @@ struct Worker {
     constexpr Time no_end = std::chrono::sys_days(std::chrono::year(9999) / 12 / 31);
     return drain == Drain::nonconformant ? no_end : quarantined_until;
   }
+  // It was there and has said that it ends.
+  bool signed_off() const {
+    return drain == Drain::absent && registered != Time{} && credentials_expire == Time{};
+  }
   // It is to end when its work is done.
   bool leaves() const {
-    return drain != Drain::none && drain != Drain::absent && drain != Drain::quarantined;
+    return signed_off() ||
+           (drain != Drain::none && drain != Drain::absent && drain != Drain::quarantined);
   }
 };
 

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 4> state_names = enum_names(WorkerState{}
 constexpr std::size_t longest_title = 128, longest_description = 10240;
 
 std::string_view state_of(const Worker& worker) {
-  return state_names[static_cast<std::size_t>(worker.state)];
+  return state_names[static_cast<std::size_t>(shown_state(worker))];
 }
 
 // Cut at a whole character.
@@ -90,8 +90,12 @@ Time known_or(Time time, Time otherwise) {
 
 }  // namespace
 
+WorkerState shown_state(const Worker& worker) {
+  return worker.signed_off() ? WorkerState::stopped : worker.state;
+}
+
 void Counts::add(const Worker& worker) {
-  const auto at = static_cast<std::size_t>(worker.state);
+  const auto at = static_cast<std::size_t>(shown_state(worker));
   ++workers[at];
   capacity[at] += worker.capacity;
 }

@@ -339,9 +339,8 @@ Secret new_secret() {
 
 // Clocks of workers are not always right: credentials are good a little before they were made.
 WorkerCredentials credentials_for(const Api& api, const Granted& granted) {
-  auto made = api.parts.authority->issue(
-      "worker/" + granted.claim.provider.str() + "/" + granted.claim.key(),
-      scopes_of(granted.claim), granted.at - 15min, granted.registered.credentials_expire);
+  auto made = api.parts.authority->issue(granted.claim.client_id(), scopes_of(granted.claim),
+                                         granted.at - 15min, granted.registered.credentials_expire);
   return {std::move(made.client_id), std::move(made.access_token), std::move(made.certificate)};
 }
 

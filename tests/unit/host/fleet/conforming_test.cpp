@@ -156,6 +156,36 @@ TEST_F(Standing, after_a_start_machines_have_the_grace_to_renew) {
   EXPECT_EQ(drain("cloud-7"), Drain::absent);
 }
 
+TEST_F(Standing, a_machine_that_signs_off_is_absent_without_an_error_and_may_come_again) {
+  announce_by_owner("cloud-7");
+  ASSERT_TRUE(enter("cloud-7"));
+  ASSERT_TRUE(driver.fleet().sign_off(driver.name("cloud-7"), "it goes to sleep", driver.now()));
+  driver.settle();
+  EXPECT_EQ(drain("cloud-7"), Drain::absent);
+  EXPECT_EQ(driver.worker("cloud-7")->reason, "it goes to sleep");
+  EXPECT_EQ(renew("cloud-7").error().code, "wrongSecret") << "it must show who it is";
+  driver.advance(2h);
+  EXPECT_TRUE(driver.errors().empty());
+  ASSERT_TRUE(enter("cloud-7"));
+  EXPECT_EQ(totals().running, 1);
+}
+
+TEST_F(Standing, others_that_sign_off_end) {
+  ASSERT_TRUE(admit("cloud-7"));
+  ASSERT_TRUE(driver.fleet().sign_off(driver.name("cloud-7"), "it goes to sleep", driver.now()));
+  EXPECT_EQ(driver.worker("cloud-7")->state, WorkerState::stopped);
+}
+
+TEST_F(Standing, a_machine_that_was_to_be_taken_away_and_registers_again_serves) {
+  announce_by_owner("cloud-7");
+  ASSERT_TRUE(enter("cloud-7"));
+  ASSERT_TRUE(driver.fleet().interrupt(driver.name("cloud-7"), {driver.wall() + 1min, "power"},
+                                       driver.now()));
+  ASSERT_EQ(drain("cloud-7"), Drain::interrupted);
+  ASSERT_TRUE(enter("cloud-7"));
+  EXPECT_EQ(drain("cloud-7"), Drain::none);
+}
+
 // -------------------------------------------------------------------------------------------------
 // The wrong state
 

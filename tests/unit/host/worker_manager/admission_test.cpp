@@ -142,6 +142,29 @@ TEST_F(Joining, renewing_goes_as_for_everybody) {
   EXPECT_EQ(renew(secret).status, 200);
 }
 
+TEST_F(Joining, a_machine_of_its_owner_that_removes_itself_is_stopped_and_may_come_again) {
+  scene.identify_rack = [](const IdentifyRequest& request) -> Result<Identity> {
+    return Identity{request.worker_group, request.worker_id};
+  };
+  ASSERT_EQ(scene.call("createWorker", {"p/w", "g", "m"}, {.body = scene.machine_body()}).status,
+            200);
+  ASSERT_EQ(enter().status, 200);
+  const Sha256 digest = sha256("of the worker");
+  scene.authority.put({.client_id = "worker/rack/p/w/g/m",
+                       .kind = auth::ClientKind::token,
+                       .keys = {{Secret(std::string(digest.begin(), digest.end()))}},
+                       .scopes = {"worker-manager:*"}});
+  const Options itself{.token = "of the worker"};
+  ASSERT_EQ(scene.call("removeWorker", {"p/w", "g", "m"}, itself).status, 200);
+  EXPECT_EQ(shown().field("state"), "stopped");
+  EXPECT_EQ(scene.call("shouldWorkerTerminate", {"p/w", "g", "m"}, itself).at("terminate"),
+            json::value(true));
+  EXPECT_EQ(enter().status, 200);
+  EXPECT_EQ(shown().field("state"), "running");
+  ASSERT_EQ(scene.call("removeWorker", {"p/w", "g", "m"}).status, 200) << "now by its owner";
+  EXPECT_EQ(enter().status, 410);
+}
+
 // -------------------------------------------------------------------------------------------------
 // Conformance
 
