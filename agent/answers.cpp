@@ -23,6 +23,7 @@ std::string text_in(const json::object& object, std::string_view key) {
 // What the host says, without what clients append to it, and never so long that it fills a log.
 std::string first_part(std::string message) {
   message.resize(std::min(message.find("\n---"), message.size()));
+  message.erase(message.find_last_not_of(" \n") + 1);
   if (message.size() > longest_message) message = message.substr(0, longest_message) + "...";
   return valid_utf8(message);
 }

@@ -33,7 +33,7 @@ struct Cloud {
   const char* kind;
   std::map<std::string, std::string> metadata;  // by the beginning of the path
   const char* notice_path;
-  std::string notice;  // what stands there when the machine is taken away
+  std::function<std::string()> notice;  // what stands there when the machine is taken away
 };
 
 const std::vector<Cloud> clouds{
@@ -43,18 +43,20 @@ const std::vector<Cloud> clouds{
       {"/latest/dynamic/instance-identity/signature", "c2ln"},
       {"/latest/user-data", names}},
      "/latest/meta-data/spot/instance-action",
-     R"({"action": "terminate", "time": ")" + format_time(from_now(2min)) + "\"}"},
+     [] { return R"({"action": "terminate", "time": ")" + format_time(from_now(2min)) + "\"}"; }},
     {"google",
      {{"/computeMetadata/v1/instance/attributes/taskcluster", names},
       {"/computeMetadata/v1/instance/id", "4711"},
       {"/computeMetadata/v1/instance/service-accounts/default/identity", "e30.e30.sig"}},
      "/computeMetadata/v1/instance/preempted",
-     "TRUE"},
+     [] { return "TRUE"; }},
     {"azure",
      {{"/metadata/instance/compute", tags},
       {"/metadata/attested/document", R"({"encoding": "pkcs7", "signature": "c2ln"})"}},
      "/metadata/scheduledevents",
-     R"({"Events": [{"EventType": "Preempt", "EventStatus": "Scheduled", "Resources": ["vm-1"]}]})"}};
+     [] {
+       return R"({"Events": [{"EventType": "Preempt", "EventStatus": "Scheduled", "Resources": ["vm-1"]}]})";
+     }}};
 
 class MachineInACloud : public ::testing::TestWithParam<Cloud> {
  protected:
@@ -78,7 +80,7 @@ class MachineInACloud : public ::testing::TestWithParam<Cloud> {
     for (const auto& [beginning, text] : cloud.metadata)
       if (path.starts_with(beginning)) return ScriptedServer::ok(text);
     if (path.starts_with(cloud.notice_path))
-      return taken ? ScriptedServer::ok(cloud.notice)
+      return taken ? ScriptedServer::ok(cloud.notice())
                    : ScriptedServer::with_status("404 Not Found", "");
     if (path == "/api/worker-manager/v1/worker/register")
       return host_answers ? ScriptedServer::ok(R"({"credentials": {"clientId": "c", "accessToken":

@@ -64,8 +64,8 @@ static.state = { os = "14.*" }
         << "\"\nproviderId = \"rack\"\nworkerGroup = \"row\"\nworkerId = \"" << id
         << "\"\nfolder = \"" << id << "\"\n[identity]\n"
         << identity << "[worker]\ncommand = [\"" << (folder / "worker").string()
-        << "\"]\n[timings]\nretryMin = \"50ms\"\nretryMax = \"200ms\"\n[state]\nos = \"" << os
-        << "\"\n";
+        << "\"]\n[timings]\nretryMin = \"50ms\"\nretryMax = \"200ms\"\n"
+        << timings << "[state]\nos = \"" << os << "\"\n";
     return std::make_unique<Process>(
         "muster-agent", std::vector<std::string>{"--config", (folder / (id + ".toml")).string()});
   }
@@ -86,10 +86,12 @@ static.state = { os = "14.*" }
 
   TemporaryFolder folder;
   std::string secret;
+  std::string timings;  // further ones
   std::unique_ptr<Musterd> host;
 };
 
 TEST_F(MachineOfARack, with_a_strangers_key_is_not_let_in) {
+  timings = "registrationTimeout = \"300ms\"\n";
   const auto agent = with_key("m-1", "stranger");
   EXPECT_EQ(agent->exit_code(), 23);
   EXPECT_THAT(agent->output(), AllOf(HasSubstr("publicKey"), Not(HasSubstr("worker runs"))));

@@ -48,6 +48,8 @@ TEST(Outcomes, say_what_the_host_said_without_its_small_print) {
   EXPECT_EQ(outcome(400, said_by_host).why, "HTTP 400 X: a reason");
   const std::string longer = R"({"code": "X", "message": ")" + std::string(10'000, 'y') + "\"}";
   EXPECT_LT(outcome(400, longer).why.size(), 600u);
+  const std::string with_print = R"({"code": "X", "message": "a reason\n\n---\n\n* method: y"})";
+  EXPECT_EQ(outcome(400, with_print).why, "HTTP 400 X: a reason");
 }
 
 TEST(Outcomes, retry_after_is_a_number_or_a_date) {
