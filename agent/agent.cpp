@@ -20,11 +20,8 @@ using namespace std::chrono_literals;
 constexpr Milliseconds before_telling_again = 1s;
 
 Life::Options options_of(const Configuration& configuration) {
-  const IdentityKind kind = configuration.identity.kind;
-  // Machines that nobody launched stay known to the host, in quarantine.
-  const bool launched = kind != IdentityKind::static_secret && kind != IdentityKind::pool_key &&
-                        kind != IdentityKind::relay;
-  return {configuration.timings, configuration.remove_on_exit, launched};
+  return {configuration.timings, configuration.remove_on_exit,
+          is_launched(configuration.identity.kind)};
 }
 
 sigset_t handled_signals() {
@@ -63,6 +60,7 @@ ExitCode Agent::run() {
   }
   if (const int ended = folder_.end_leftovers())
     log_.warning("ended processes that an earlier agent left behind", {{"processes", ended}});
+  folder_.remove_secrets();  // of that one
   auto reports = ReportPipe::open(
       loop_, folder_.reports(), [this](const Report& report) { take_report(report); },
       [this](const std::string& why) {
@@ -74,17 +72,21 @@ ExitCode Agent::run() {
   }
   reports_ = std::move(*reports);
   loop_.watch(signals_.get(), POLLIN, [this](short) { take_signal(); });
+  const ClockWatch clock_changes(loop_, [this] { step(); });
   life_.begin(loop_.now());
   step();
   loop_.run();
   http_.cancel_all();
   folder_.remove_secrets();
+  if (!configuration_.worker_config_path.empty())
+    ::unlink(configuration_.worker_config_path.c_str());
   return exit_code_;
 }
 
 // Actions may lead to further events at once, which come here again: one loop does all.
 void Agent::step() {
   if (std::exchange(stepping_, true)) return;
+  life_.credentials_last(loop_.now(), Milliseconds(grant_.expires - host_.host_time()));
   for (auto actions = life_.take(); !actions.empty(); actions = life_.take())
     for (const Action& action : actions)
       std::visit([this](const auto& one) { perform(one); }, action);
@@ -114,6 +116,7 @@ void Agent::perform(const Register&) {
           if (!told.worker_id.empty()) place_.worker_id = told.worker_id;
         }
         take_grant(outcome, std::move(grant));
+        watch_interruptions();
       });
 }
 
@@ -152,7 +155,6 @@ void Agent::take_grant(const Outcome& outcome, std::optional<Grant> grant) {
                  {{"milliseconds", -host_.offset().count()}});
   life_.granted(now, lasts);
   step();
-  if (first) watch_interruptions();
   write_status();
   ::malloc_trim(0);
 }
@@ -207,14 +209,7 @@ void Agent::perform(const WriteConfiguration&) {
 // The implementation
 
 void Agent::perform(const StartWorker&) {
-  std::map<std::string, std::string> all;
-  for (const std::string& one : own_environment()) {
-    const auto equals = one.find('=');
-    if (equals != one.npos) all[one.substr(0, equals)] = one.substr(equals + 1);
-  }
-  for (auto& [name, value] : variables()) all[name] = value;
-  Spawn spawn{configuration_.worker.command, {}};
-  for (const auto& [name, value] : all) spawn.environment.push_back(name + "=" + value);
+  const Spawn spawn{configuration_.worker.command, environment_with(variables())};
   const auto started = children_.start(spawn, [this](int status) {
     worker_ = -1;
     reports_->drain();  // its last words
@@ -231,9 +226,9 @@ void Agent::perform(const RefreshWorker&) {
   using Refresh = WorkerSettings::Refresh;
   if (configuration_.worker.refresh == Refresh::signal && worker_ > 0) ::kill(worker_, SIGHUP);
   if (configuration_.worker.refresh != Refresh::command) return;
-  Spawn spawn{configuration_.worker.refresh_command, own_environment()};
-  for (const auto& [name, value] : variables()) spawn.environment.push_back(name + "=" + value);
-  spawn.environment.push_back("MUSTER_WORKER_PID=" + std::to_string(worker_));
+  auto more = variables();
+  more["MUSTER_WORKER_PID"] = std::to_string(worker_);
+  const Spawn spawn{configuration_.worker.refresh_command, environment_with(std::move(more))};
   const auto started = children_.start(spawn, [this](int status) {
     if (const auto failed = how_it_failed(status))
       log_.warning("the refresh command failed", {{"how", *failed}});
@@ -316,7 +311,8 @@ void Agent::perform(const RemoveWorker&) {
 
 void Agent::watch_interruptions() {
   const IdentityKind kind = configuration_.identity.kind;
-  if (!tells_place(kind) || kind == IdentityKind::relay) return;
+  const bool in_a_cloud = tells_place(kind) && kind != IdentityKind::relay;
+  if (!in_a_cloud || interruptions_ || place_.worker_id.empty()) return;
   interruptions_ = std::make_unique<InterruptionWatch>(
       kind, configuration_.identity.metadata_url, place_.worker_id,
       configuration_.timings.interruption_check, loop_, http_,

@@ -23,6 +23,7 @@ std::string text_in(const json::object& object, std::string_view key) {
 // What the host says, without what clients append to it, and never so long that it fills a log.
 std::string first_part(std::string message) {
   message.resize(std::min(message.find("\n---"), message.size()));
+  message.erase(message.find_last_not_of(" \n") + 1);
   if (message.size() > longest_message) message = message.substr(0, longest_message) + "...";
   return valid_utf8(message);
 }
@@ -36,6 +37,10 @@ std::optional<Milliseconds> retry_after(const HttpAnswer& answer, Time now) {
   if (error == std::errc() && stop == end) return std::chrono::seconds(seconds);
   if (const auto date = parse_http_date(*header)) return std::max(Milliseconds(0), *date - now);
   return std::nullopt;
+}
+
+bool is_success(int status) {
+  return status >= 200 && status < 300;
 }
 
 bool may_pass(int status) {
@@ -70,11 +75,17 @@ std::optional<Time> parse_http_date(std::string_view text) {
   return Time(date + hours(hour) + minutes(minute) + seconds(second));
 }
 
+bool is_from_host(const HttpAnswer& answer) {
+  if (is_success(answer.status)) return true;
+  const auto body = json::parse_object(answer.body);
+  return body && !text_in(*body, "code").empty();
+}
+
 Outcome outcome_of(const Result<HttpAnswer>& answer, Time now) {
   using Kind = Outcome::Kind;
   if (!answer) return {Kind::try_again, answer.error().message};
   const int status = answer->status;
-  if (status >= 200 && status < 300) return {Kind::done};
+  if (is_success(status)) return {Kind::done};
   std::string why = "HTTP " + std::to_string(status);
   const auto body = json::parse_object(answer->body);
   const std::string code = body ? text_in(*body, "code") : "";

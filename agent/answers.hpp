@@ -30,6 +30,9 @@ Result<Grant> grant_of(const std::string& body);
 // that is a date.
 Outcome outcome_of(const Result<HttpAnswer>& answer, Time now);
 
+// Whether the host itself wrote it, and not a proxy in front of it.
+bool is_from_host(const HttpAnswer& answer);
+
 // "Sun, 06 Nov 1994 08:49:37 GMT"
 std::optional<Time> parse_http_date(std::string_view text);
 

@@ -1,5 +1,6 @@
 #include "agent/children.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -29,6 +30,30 @@ constexpr std::size_t most_output = 4096;
   const int why = errno;
   [[maybe_unused]] const auto written = ::write(failed, &why, sizeof why);
   ::_exit(127);
+}
+
+// The guard's whole life, in a fork of the agent: nothing that needs memory or locks.
+[[noreturn]] void stand_guard(int told) {
+  constexpr std::size_t most = 64;  // an agent runs one or two
+  pid_t groups[most] = {};
+  ::setsid();  // a signal to the agent's group is not for the guard
+  sigset_t all;
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  ::dup2(told, 0);
+  ::close_range(1, ~0U, 0);
+  ::prctl(PR_SET_NAME, "muster-guard");
+  for (;;) {
+    pid_t group = 0;
+    const ssize_t got = ::read(0, &group, sizeof group);
+    if (got < 0 && errno == EINTR) continue;
+    if (got != static_cast<ssize_t>(sizeof group)) break;
+    const auto place = std::find(groups, groups + most, group > 0 ? 0 : -group);
+    if (place != groups + most) *place = std::max(group, 0);
+  }
+  for (const pid_t group : groups)
+    if (group > 1) ::kill(-group, SIGKILL);
+  ::_exit(0);
 }
 
 std::vector<const char*> pointers(const std::vector<std::string>& texts) {
@@ -69,6 +94,37 @@ std::vector<std::string> own_environment() {
   return list;
 }
 
+std::vector<std::string> environment_with(std::map<std::string, std::string> variables) {
+  for (const std::string& one : own_environment())
+    if (const auto equals = one.find('='); equals != one.npos)
+      variables.try_emplace(one.substr(0, equals), one.substr(equals + 1));
+  std::vector<std::string> list;
+  for (const auto& [name, value] : variables) list.push_back(name + "=" + value);
+  return list;
+}
+
+// -------------------------------------------------------------------------------------------------
+
+Guard::Guard() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return;  // then the kernel has to do
+  const FileDescriptor told(ends[0]);
+  pipe_ = FileDescriptor(ends[1]);
+  pid_ = ::fork();
+  if (pid_ == 0) stand_guard(told.get());
+}
+
+Guard::~Guard() {
+  pipe_ = FileDescriptor();
+  if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
+}
+
+void Guard::tell(pid_t group) const {
+  [[maybe_unused]] const auto written = ::write(pipe_.get(), &group, sizeof group);
+}
+
+// -------------------------------------------------------------------------------------------------
+
 Children::Children(const sigset_t& mask) : mask_(mask) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
@@ -92,6 +148,7 @@ Result<pid_t> Children::start(const Spawn& spawn, Ended ended) {
   if (pid == 0)
     become(argv.data(), environment.data(), spawn.output, mask_, parent, write_end.get());
   ::setpgid(pid, pid);  // both do it, so that it is done whoever comes first
+  guard_.began(pid);
   write_end = FileDescriptor();
   int why = 0;
   ssize_t got = 0;
@@ -99,6 +156,7 @@ Result<pid_t> Children::start(const Spawn& spawn, Ended ended) {
   while (got < 0 && errno == EINTR);
   if (got == static_cast<ssize_t>(sizeof why)) {
     ::waitpid(pid, nullptr, 0);
+    guard_.ended(pid);
     return Error::config("cannot run " + spawn.command.front() + ": " + std::strerror(why));
   }
   running_[pid] = std::move(ended);
@@ -110,7 +168,9 @@ void Children::signal_group(pid_t leader, int number) const {
 }
 
 void Children::abandon(pid_t leader) {
-  if (running_.erase(leader) > 0) ::kill(-leader, SIGKILL);
+  if (running_.erase(leader) == 0) return;
+  ::kill(-leader, SIGKILL);
+  guard_.ended(leader);
 }
 
 void Children::reap() {
@@ -121,7 +181,10 @@ void Children::reap() {
     const pid_t pid = ended_one.si_pid;
     const auto found = running_.find(pid);
     // What it left in its group goes with it; as long as it is not reaped the number is its own.
-    if (found != running_.end()) ::kill(-pid, SIGKILL);
+    if (found != running_.end()) {
+      ::kill(-pid, SIGKILL);
+      guard_.ended(pid);
+    }
     int status = 0;
     ::waitpid(pid, &status, 0);
     if (found == running_.end()) continue;

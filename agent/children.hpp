@@ -25,6 +25,25 @@ struct Spawn {
   int output = -1;                       // its standard output; -1: the agent's
 };
 
+// A small process that outlives the agent for a moment, however that ends, and kills the groups
+// that it has left: on its own the kernel would kill only the first process of each.
+class Guard {
+ public:
+  Guard();
+  ~Guard();
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+  void began(pid_t group) const { tell(group); }
+  void ended(pid_t group) const { tell(-group); }
+
+ private:
+  void tell(pid_t group) const;
+
+  FileDescriptor pipe_;
+  pid_t pid_ = -1;
+};
+
 // THREADS: the loop's.
 class Children {
  public:
@@ -33,8 +52,8 @@ class Children {
   ~Children();  // kills the groups of those that still run
 
   using Ended = std::function<void(int wait_status)>;
-  // In a process group of its own, killed by the kernel if the agent dies. Fails as `config` if
-  // the program cannot be run.
+  // In a process group of its own, killed if the agent dies. Fails as `config` if the program
+  // cannot be run.
   Result<pid_t> start(const Spawn& spawn, Ended ended);
   void signal_group(pid_t leader, int number) const;
   // Its `ended` is not called any more, and its group is killed.
@@ -44,6 +63,7 @@ class Children {
 
  private:
   const sigset_t mask_;
+  const Guard guard_;
   std::map<pid_t, Ended> running_;
 };
 
@@ -73,5 +93,7 @@ class OutputOf {
 
 // The agent's own environment, for children.
 std::vector<std::string> own_environment();
+// The same with these in it; each name stands once.
+std::vector<std::string> environment_with(std::map<std::string, std::string> variables);
 
 }  // namespace muster::agent

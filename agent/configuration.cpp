@@ -44,9 +44,10 @@ class Reader {
     else if (!top.has("folder"))
       top.wrong("folder", "this must be said", "name a folder of the agent's own, for its files");
     if (const auto file = top.text("caFile")) configuration_.ca_file = absolute(*file);
-    configuration_.remove_on_exit = top.truth("removeOnExit").value_or(true);
     if (const auto level = top.text("logLevel")) read_level(top, *level);
     read_identity(top);
+    configuration_.remove_on_exit =
+        top.truth("removeOnExit").value_or(is_launched(configuration_.identity.kind));
     read_worker(top);
     read_state(top);
     read_timings(top);
@@ -249,6 +250,11 @@ std::string_view to_string(IdentityKind kind) {
 bool tells_place(IdentityKind kind) {
   return kind == IdentityKind::relay || kind == IdentityKind::aws || kind == IdentityKind::google ||
          kind == IdentityKind::azure;
+}
+
+bool is_launched(IdentityKind kind) {
+  return kind != IdentityKind::static_secret && kind != IdentityKind::pool_key &&
+         kind != IdentityKind::relay;
 }
 
 ReadConfiguration read_configuration(const fs::path& file) {

@@ -57,7 +57,7 @@ struct Configuration {
   std::filesystem::path folder;
   std::filesystem::path ca_file;
   LogLevel log_level = LogLevel::info;
-  bool remove_on_exit = true;
+  bool remove_on_exit = true;  // by default: of workers that somebody launches
   IdentitySettings identity;
   WorkerSettings worker;
   std::map<std::string, StateSetting> state;
@@ -88,5 +88,9 @@ std::vector<config::Mistake> check_files(const Configuration& configuration);
 
 // Whether the identity tells the host which worker it is, so that the configuration need not.
 bool tells_place(IdentityKind kind);
+
+// Whether somebody launched the worker. Other machines stand in a rack: the host keeps them in
+// mind when they are off, and nobody would announce one again that was taken off the list.
+bool is_launched(IdentityKind kind);
 
 }  // namespace muster::agent

@@ -102,4 +102,29 @@ void EventLoop::run() {
   }
 }
 
+// -------------------------------------------------------------------------------------------------
+
+ClockWatch::ClockWatch(EventLoop& loop, std::function<void()> changed)
+    : loop_(loop), timer_(::timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK)) {
+  if (!timer_) return;  // then whatever else happens is the time to look
+  arm();
+  watch_ = loop_.watch(timer_.get(), POLLIN, [this, changed = std::move(changed)](short) {
+    std::uint64_t expirations = 0;
+    [[maybe_unused]] const auto got = ::read(timer_.get(), &expirations, sizeof expirations);
+    arm();
+    changed();
+  });
+}
+
+ClockWatch::~ClockWatch() {
+  loop_.remove(watch_);
+}
+
+// For a time that never comes, in the year 2255: the kernel cancels it when the clock is set.
+void ClockWatch::arm() {
+  itimerspec never{};
+  never.it_value.tv_sec = 9'000'000'000;
+  ::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, nullptr);
+}
+
 }  // namespace muster::agent

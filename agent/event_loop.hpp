@@ -65,4 +65,20 @@ class EventLoop {
   std::multimap<SteadyTime, Timer> timers_;
 };
 
+// Calls `changed` when somebody has set the machine's wall clock, or the machine has slept.
+class ClockWatch {
+ public:
+  ClockWatch(EventLoop& loop, std::function<void()> changed);
+  ~ClockWatch();
+  ClockWatch(const ClockWatch&) = delete;
+  ClockWatch& operator=(const ClockWatch&) = delete;
+
+ private:
+  void arm();
+
+  EventLoop& loop_;
+  const FileDescriptor timer_;
+  EventLoop::Id watch_ = 0;
+};
+
 }  // namespace muster::agent

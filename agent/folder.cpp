@@ -32,6 +32,11 @@ bool is_shell_name(const std::string& name) {
   return true;
 }
 
+// What write_file_atomically() has beside a file until it is whole.
+bool is_unfinished(const fs::path& found, const fs::path& file) {
+  return found.filename().string().starts_with("." + file.filename().string() + ".");
+}
+
 Error unusable(const fs::path& path, const std::string& why) {
   return Error::config("the folder " + path.string() + " cannot be used: " + why);
 }
@@ -79,6 +84,10 @@ void AgentFolder::write_worker_pid(pid_t pid) const {
 void AgentFolder::remove_secrets() const {
   for (const fs::path& path : {credentials(), environment(), file("worker.pid")})
     ::unlink(path.c_str());
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(path_, failed))
+    for (const fs::path& path : {credentials(), worker_config(), environment()})
+      if (is_unfinished(entry.path(), path)) ::unlink(entry.path().c_str());
 }
 
 void AgentFolder::write_status(const std::string& text) const {

@@ -28,7 +28,9 @@ class AgentFolder {
   Result<void> write(const std::string& credentials_text, const std::string& worker_config_text,
                      const std::map<std::string, std::string>& variables) const;
   void write_worker_pid(pid_t pid) const;
-  void remove_secrets() const;  // credentials and what has them inside; IDEMPOTENT
+  // Credentials and what has them inside, also what an agent that was killed had begun to write.
+  // IDEMPOTENT
+  void remove_secrets() const;
   // For people; failures are nobody's trouble.
   void write_status(const std::string& text) const;
 

@@ -41,6 +41,7 @@ void HostCalls::use(const Place& place, const hawk::Credentials& credentials) {
 }
 
 void HostCalls::learn_time(const HttpAnswer& answer) {
+  if (!is_from_host(answer)) return;
   const std::string* header = answer.header("date");
   const auto date = header ? parse_http_date(*header) : std::nullopt;
   if (!date) return;

@@ -13,6 +13,10 @@ using namespace std::chrono_literals;
 constexpr int refusals_to_believe = 2;
 // What is left of the time that a cloud gives, for saying goodbye.
 constexpr Milliseconds for_goodbye = 2s;
+// A host that wants more is asked nevertheless.
+constexpr Milliseconds longest_obeyed = 1h;
+// Clocks that differ by less agree: the Date of an answer knows seconds only.
+constexpr Milliseconds clock_tolerance = 10s;
 
 Milliseconds times(Milliseconds time, double factor) {
   return Milliseconds(std::llround(static_cast<double>(time.count()) * factor));
@@ -70,7 +74,7 @@ Milliseconds Life::backoff(int failures, const Outcome& outcome) {
       std::llround(std::min(doubled, static_cast<double>(timings.retry_max.count()))));
   const Milliseconds own = times(longest, 0.5 + 0.5 * random_());
   if (!outcome.after) return own;
-  return std::max(own, times(*outcome.after, 1 + 0.1 * random_()));
+  return std::max(own, times(std::min(*outcome.after, longest_obeyed), 1 + 0.1 * random_()));
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -86,10 +90,13 @@ void Life::granted(SteadyTime now, Milliseconds lasts) {
   have_previous_ = phase_ == Phase::running;
   phase_ = Phase::running;
   failures_ = refusals_ = 0;
-  trying_previous_ = false;
+  trying_previous_ = doubted_ = false;
   activity_known_ = true;
-  lease_end_ = now + lasts;
-  renew_at_ = now + renewal_delay(lasts, options_.timings.renew_before, random_());
+  const Timings& timings = options_.timings;
+  const bool lasts_at_all = lasts > 0ms;
+  lease_end_ = now + (lasts_at_all ? lasts : timings.request_timeout);
+  renew_at_ = now + (lasts_at_all ? renewal_delay(lasts, timings.renew_before, random_())
+                                  : timings.retry_min);
   call_at_ = renew_at_;
   do_next(WriteConfiguration{});
 }
@@ -123,13 +130,24 @@ void Life::registration_failed(SteadyTime now, const Outcome& outcome) {
     code_ = ExitCode::never_registered;
     return end();
   }
-  call_at_ = std::min(now + backoff(failures_++, outcome), give_up_at_);
+  const SteadyTime next = now + backoff(failures_++, outcome);
+  // What the host wants counts more than our patience: after an end somebody would start us again,
+  // and we would ask sooner than it wants.
+  call_at_ = outcome.after ? next : std::min(next, give_up_at_);
 }
 
 void Life::renewal_requested(SteadyTime now) {
   if (phase_ != Phase::running || !call_at_) return;
   call_at_ = now;
   tick(now);
+}
+
+void Life::credentials_last(SteadyTime now, Milliseconds left) {
+  if (phase_ != Phase::running || doubted_ || now + left + clock_tolerance >= *lease_end_) return;
+  doubted_ = true;
+  do_next(Say{true, "the clock has jumped: the credentials may be over sooner than it seemed"});
+  lease_end_ = std::min(*lease_end_, now + std::max(left, options_.timings.request_timeout));
+  renewal_requested(now);
 }
 
 void Life::renewal_failed(SteadyTime now, const Outcome& outcome) {

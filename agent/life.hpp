@@ -94,8 +94,13 @@ class Life {
   void begin(SteadyTime now);
   void tick(SteadyTime now);
 
-  // Credentials that last so long; of a registration or a renewal.
+  // Credentials that last so long; of a registration or a renewal. Not at all: we do not know the
+  // host's time, and ask again soon.
   void granted(SteadyTime now, Milliseconds lasts);
+  // By the wall clock they last so long from now. If that is less than it seemed, the machine was
+  // frozen or a clock was set: they are renewed at once, and the host has the time of one request
+  // to say that they are still good.
+  void credentials_last(SteadyTime now, Milliseconds left);
   void not_granted(SteadyTime now, const Outcome& outcome);
   void written(SteadyTime now, const std::optional<std::string>& failure);
 
@@ -151,6 +156,7 @@ class Life {
   SteadyTime give_up_at_{};
   int failures_ = 0, refusals_ = 0;
   bool have_previous_ = false, trying_previous_ = false;
+  bool doubted_ = false;  // that the lease lasts as long as it seemed; until the next grant
   std::optional<SteadyTime> lease_end_, renew_at_;
 
   // The implementation

@@ -62,6 +62,7 @@ class RunnerReader {
       return table.wrong("providerType", "the type " + *type + " is not supported",
                          "static, aws, google and azure are");
     }
+    configuration_.remove_on_exit = is_launched(identity.kind);
     read_location(table, type.value_or(""));
     if (table.raw("providerMetadata"))
       table.wrong("providerMetadata", "this is not supported", "leave it out");

@@ -22,6 +22,7 @@ void write_pool(const fleet::Pool& pool, Page& page) {
   capacity("running", pool.totals.running);
   capacity("draining", pool.totals.draining);
   capacity("stopping", pool.totals.stopping);
+  capacity("absent", pool.totals.absent);
   page.gauge("muster_fleet_busy_capacity", "Capacity that works, as far as workers say",
              number(pool.totals.busy), {{"pool", id}});
   page.gauge("muster_fleet_pending_capacity", "Capacity that waits for workers",

@@ -48,8 +48,12 @@ fleet::ProviderUp provider_up(const config::PluginInstance& instance,
   set(up.settings.launch_calls_at_once, instance.launch.calls_at_once);
   set(up.settings.launches_per_call, instance.launch.per_call);
   up.field_classes = description.field_classes;
-  up.has_notices = std::ranges::find(description.capabilities, capability::notices) !=
-                   description.capabilities.end();
+  const auto offers = [&](const char* capability) {
+    return std::ranges::find(description.capabilities, capability) !=
+           description.capabilities.end();
+  };
+  up.has_notices = offers(capability::notices);
+  up.announces = offers(capability::announced_workers);
   return up;
 }
 

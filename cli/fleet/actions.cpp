@@ -42,6 +42,17 @@ std::string launch_config_path(const FleetOptions& options) {
   return fleet_api + pool_path(options) + "/launch-configs/" + path_segment(options.launch_config);
 }
 
+// "workerGroup/workerId" of the options, fit for a path.
+std::string worker_path(const FleetOptions& options) {
+  const std::size_t slash = options.worker.find('/');
+  if (slash == std::string::npos || slash == 0 || slash + 1 == options.worker.size())
+    fail(Error::invalid(
+        options.worker +
+        " is no worker: write workerGroup/workerId, as `muster workers` shows them"));
+  return path_segment(options.worker.substr(0, slash)) + "/" +
+         path_segment(options.worker.substr(slash + 1));
+}
+
 // For programs the host's document, for people one line.
 void say(const FleetOptions& options, const json::value& answer, const std::string& line) {
   if (options.as_json) return print_json(answer);
@@ -107,17 +118,34 @@ void list_workers(const FleetOptions& options) {
 }
 
 void show_one_worker(const FleetOptions& options) {
-  const std::size_t slash = options.worker.find('/');
-  if (slash == std::string::npos || slash == 0 || slash + 1 == options.worker.size())
-    fail(Error::invalid(
-        options.worker +
-        " is no worker: write workerGroup/workerId, as `muster workers` shows them"));
-  const std::string name = path_segment(options.worker.substr(0, slash)) + "/" +
-                           path_segment(options.worker.substr(slash + 1));
+  const std::string name = worker_path(options);
   if (options.pool.empty())
     ask_and_show(options, "workers/" + name, show_found_workers);
   else
     ask_and_show(options, pool_path(options) + "/workers/" + name, show_worker);
+}
+
+namespace {
+
+json::value quarantine(const FleetOptions& options, const std::string& until) {
+  const std::string worker = fleet_api + pool_path(options) + "/workers/" + worker_path(options);
+  return answer_of(
+      connect(options.host)
+          .post(worker + "/quarantine", {{"until", until}, {"reason", options.reason}}));
+}
+
+}  // namespace
+
+void quarantine_worker(const FleetOptions& options) {
+  const bool ends = !options.until.empty() || !options.duration.empty();
+  const std::string until = ends ? end_of_pause(options) : "9999-12-31T00:00:00.000Z";
+  say(options, quarantine(options, until),
+      "quarantined until " + (ends ? until : "it is released"));
+}
+
+// By a time that is past, whatever the clocks say.
+void release_worker(const FleetOptions& options) {
+  say(options, quarantine(options, "2000-01-01T00:00:00.000Z"), "released");
 }
 
 void list_launch_configs(const FleetOptions& options) {

@@ -22,6 +22,8 @@ void list_pools(const FleetOptions& options);
 void show_one_pool(const FleetOptions& options);
 void list_workers(const FleetOptions& options);
 void show_one_worker(const FleetOptions& options);
+void quarantine_worker(const FleetOptions& options);
+void release_worker(const FleetOptions& options);
 void list_launch_configs(const FleetOptions& options);
 void pause_launch_config(const FleetOptions& options);
 void resume_launch_config(const FleetOptions& options);

@@ -1,5 +1,5 @@
-// The command lines of what asks a host: status, pools, pool, workers, worker, launch-configs, log,
-// errors, events, holds, providers, backup; and login, logout, whoami.
+// The command lines of what asks a host: status, pools, pool, workers, worker, quarantine, release,
+// launch-configs, log, errors, events, holds, providers, backup; and login, logout, whoami.
 #include "cli/command.hpp"
 #include "cli/fleet/actions.hpp"
 #include "cli/fleet/events.hpp"
@@ -75,6 +75,22 @@ void add_worker_commands(CLI::App& app) {
   const FleetCommand one(app, "worker", "All about one worker", show_one_worker);
   one.app->add_option("worker", one.options->worker, "workerGroup/workerId")->required();
   one.text("--pool", one.options->pool, "Its pool, if others have one of the same name");
+  const auto about_one = [](const FleetCommand& command) {
+    command.pool()->required();
+    command.app->add_option("worker", command.options->worker, "workerGroup/workerId")->required();
+    command.app->add_option("--reason", command.options->reason, "Why; for events and the log")
+        ->required();
+  };
+  const FleetCommand quarantine(app, "quarantine",
+                                "Give a worker no work until a time, or until it is released",
+                                quarantine_worker);
+  about_one(quarantine);
+  auto* until = quarantine.app->add_option("--until", quarantine.options->until,
+                                           "The end of it, such as 2026-01-02T03:04:05Z");
+  quarantine.app->add_option("--for", quarantine.options->duration, "How long: 30m, 2h, 3d")
+      ->excludes(until);
+  about_one(FleetCommand(app, "release", "Let a worker work again, whatever put it in quarantine",
+                         release_worker));
 }
 
 void add_journal_commands(CLI::App& app) {

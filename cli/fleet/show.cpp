@@ -109,7 +109,8 @@ std::string show_pool(const json::object& pool, const Style& style) {
          " to " + text_of(pool, "maxCapacity") + ", owner " + text_of(pool, "owner") + "\n";
   out += text_of(pool, "pending") + " pending; " + text_of(capacity, "running") + " running, " +
          text_of(capacity, "requested") + " requested, " + text_of(capacity, "draining") +
-         " draining, " + text_of(capacity, "stopping") + " stopping\n\n";
+         " draining, " + text_of(capacity, "stopping") + " stopping, " +
+         text_of(capacity, "absent") + " absent\n\n";
   return out + launch_config_table(list_of(pool, "launchConfigs"), false, style);
 }
 
@@ -173,7 +174,12 @@ std::string show_worker(const json::object& worker, const Style& style) {
   time("credentials expire", "credentialsExpire");
   time("last active", "lastActive");
   time("interruption", "interruption");
-  time("quarantined until", "quarantinedUntil");
+  const std::string until = text_of(worker, "quarantinedUntil");
+  line("quarantined until",
+       until.starts_with("9999")
+           ? "it is released" +
+                 std::string(drain == "nonconformant" ? " or registers in the right state" : "")
+           : short_time(until));
   time("expires", "expires");
   return style(Look::bold, worker_name(worker)) + "\n" + rows.text(style, "  ");
 }

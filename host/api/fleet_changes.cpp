@@ -76,8 +76,11 @@ Response remove_worker(const Request& request, const Query&, FleetOfHost& host) 
 Response quarantine(const Request& request, const Query&, FleetOfHost& host) {
   const auto wanted = pause_from(request, "; one that is past releases it");
   if (!wanted) return wanted.error();
+  const std::string by = request.client_id.empty() ? "" : "by " + request.client_id;
+  const std::string reason =
+      wanted->reason.empty() || by.empty() ? wanted->reason + by : wanted->reason + " (" + by + ")";
   return done(request, host.fleet().change<void>([&](Fleet& fleet, Now now) {
-    return fleet.quarantine(worker_of(request), wanted->until, wanted->reason, now);
+    return fleet.quarantine(worker_of(request), wanted->until, reason, now);
   }));
 }
 

@@ -19,8 +19,8 @@ void put_time(json::object& into, const char* name, Time time) {
 json::object totals_document(const fleet::Totals& totals) {
   return {{"requested", totals.requested}, {"lost", totals.lost},
           {"running", totals.running},     {"draining", totals.draining},
-          {"stopping", totals.stopping},   {"busy", totals.busy},
-          {"workers", totals.workers}};
+          {"stopping", totals.stopping},   {"absent", totals.absent},
+          {"busy", totals.busy},           {"workers", totals.workers}};
 }
 
 }  // namespace
@@ -120,6 +120,7 @@ json::object worker_document(const fleet::Fleet& fleet, const fleet::Worker& wor
       {"state", name_of(worker.state)},
       {"phase", name_of(worker.phase)},
       {"drain", name_of(worker.drain)},
+      {"origin", name_of(worker.origin)},
       {"capacity", worker.capacity},
       {"pricePerHour", worker.price},
       {"reason", worker.reason}};
@@ -130,7 +131,7 @@ json::object worker_document(const fleet::Fleet& fleet, const fleet::Worker& wor
   put_time(document, "credentialsExpire", worker.credentials_expire);
   put_time(document, "lastActive", worker.last_active);
   put_time(document, "interruption", worker.interruption);
-  put_time(document, "quarantinedUntil", worker.quarantined_until);
+  put_time(document, "quarantinedUntil", worker.in_quarantine_until());
   put_time(document, "expires", worker.expires);
   return document;
 }

@@ -11,14 +11,15 @@ namespace muster::events {
 // Pools: worker-pool-created, -updated, -removed.
 //
 // Workers: worker-requested (intended, without a name yet), worker-launched (its instance is
-// known), worker-running, worker-stopping, worker-stopped, worker-error.
+// known), worker-running, worker-quarantined, worker-released, worker-stopping, worker-stopped,
+// worker-error.
 //
 // Launch configurations: launch-configuration-created, -updated, -archived, -paused, -resumed.
 //
-// Providers: hold-began, hold-ended, provider-up, provider-down, instance-unknown.
+// Providers: hold-began, hold-ended, provider-up, provider-down, instance-unknown, machine-refused.
 //
 // The host: plugin-activated, -refused, -stopped; configuration-accepted, -refused; client-created,
-// -changed, -removed.
+// -changed, -removed; relay-registration.
 struct Event {
   static constexpr std::string_view table = "events";
   static constexpr std::size_t key_columns = 1;

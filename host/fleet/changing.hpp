@@ -65,6 +65,9 @@ inline std::int64_t instance_capacity(const LaunchConfigSpec& spec) {
   return std::clamp<std::int64_t>(spec.launch_config.capacity_per_instance, 1, largest_capacity);
 }
 
+// One of its problems: what is missing there is not gone.
+bool hides(const Listing& listing, const std::string& group, const LaunchConfig& launch_config);
+
 inline bool is_alive(const Worker& worker) {
   return worker.number != 0 && worker.state != WorkerState::stopped;
 }

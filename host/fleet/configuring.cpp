@@ -104,6 +104,7 @@ void Fleet::take_pool(Index index, const std::shared_ptr<const PoolSpec>& spec) 
                 std::to_string(created) + " new, " + std::to_string(archived) + " archived",
             {{"origin", spec->origin}, {"settings", codec::to_value(spec->settings)}}, {});
   }
+  if (created > 0) list_refused(pool);
   judge_conformance(index);
   for (const Index at : pool.workers) set_timer(at);  // its times may have changed
   wake(index, true);
@@ -177,6 +178,7 @@ void Fleet::drop_pool(Index index) {
               " workers drain",
           {}, {});
   judge_conformance(index);
+  for (const Index at : pool.workers) set_timer(at);
   wake(index, true);
 }
 
@@ -259,6 +261,7 @@ void Fleet::provider_up(const ProviderUp& up, Now now) {
   provider.up = true;
   provider.settings = up.settings;
   provider.has_notices = up.has_notices;
+  provider.announces = up.announces;
   provider_fine(index);
   const allocation::ThrottleSettings throttle{
       .launches_per_second = up.settings.launches_per_second,

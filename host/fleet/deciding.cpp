@@ -188,6 +188,7 @@ std::string in_words(const Totals& totals) {
   add(totals.lost, " maybe launched");
   add(totals.draining, " draining");
   add(totals.stopping, " stopping");
+  add(totals.absent, " absent");
   return text;
 }
 

@@ -106,6 +106,10 @@ void Fleet::count(const Worker& worker, std::int64_t sign) {
         (worker.lost ? totals->lost : totals->requested) += capacity;
         break;
       case WorkerState::running:
+        if (worker.drain == Drain::absent) {
+          totals->absent += capacity;
+          break;
+        }
         totals->running_workers += sign;
         (worker.drain == Drain::none ? totals->running : totals->draining) += capacity;
         if (worker.drain == Drain::none && worker.busy > 0) totals->busy += sign * worker.busy;
@@ -120,7 +124,9 @@ void Fleet::count(const Worker& worker, std::int64_t sign) {
     }
   }
   if (!has_instance(worker) && worker.phase == LaunchPhase::uncertain) provider.unsure += sign;
-  if (worker.drain == Drain::outdated && worker.state == WorkerState::running)
+  // A machine that waits to be put right is one more that the pool renews just now.
+  if ((worker.drain == Drain::outdated || worker.drain == Drain::nonconformant) &&
+      worker.state == WorkerState::running)
     pools_[worker.pool].outdated_draining += sign;
 }
 
@@ -314,7 +320,8 @@ WorkerRow Fleet::row_of(const Worker& worker) const {
           .expires = known_time(worker.expires),
           .last_modified = known_time(worker.last_modified),
           .secret_digest = digest_text(worker.secret),
-          .next_secret_digest = digest_text(worker.next_secret)};
+          .next_secret_digest = digest_text(worker.next_secret),
+          .origin = worker.origin};
 }
 
 LaunchConfigRow Fleet::row_of(const LaunchConfigState& launch_config) const {

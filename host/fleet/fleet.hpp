@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,13 @@ struct WorkerName {
   WorkerPoolId worker_pool_id;
   WorkerGroup worker_group;
   WorkerId worker_id;
+};
+
+// What a provider has found out about a worker that registers.
+struct Proven {
+  // It may join though nobody has made it known.
+  std::optional<Admission> admission = {};
+  json::object claims = {};  // for those who hear of it
 };
 
 // A worker that nobody launches: its owner says that it is there.
@@ -112,7 +120,7 @@ class Fleet {
   // it was told last; the one before is good until then, for the answer may have been lost. Error
   // code "wrongSecret": it is neither.
   Result<Registered> register_worker(const WorkerName& name, const ProviderId& provider,
-                                     const Sha256& secret, Now now);
+                                     const Sha256& secret, Now now, const Proven& proven = {});
   Result<Registered> reregister_worker(const WorkerName& name, const Sha256& secret,
                                        const Sha256& next_secret, Now now);
   // The same again changes nothing. Error code "conflict": there is one of that name that differs.
@@ -126,7 +134,15 @@ class Fleet {
                                     json::object extra, Now now);
   Result<void> interrupt(const WorkerName& name, const Interruption& interruption, Now now);
   Result<void> remove_worker(const WorkerName& name, const std::string& reason, Now now);
-  // Until then it gets no work and is not counted; a time that is past releases it.
+  // The worker itself says that it ends. A machine that stays known is absent then.
+  Result<void> sign_off(const WorkerName& name, const std::string& reason, Now now);
+  // Its provider has found that it is who it says, and not in the state that its pool wants. One
+  // that runs is in quarantine until it registers in the right state or is released; a new one
+  // ends. Nothing happens to one that nobody knows.
+  void not_conformant(const WorkerName& name, const ProviderId& provider, const std::string& reason,
+                      Now now);
+  // Until then it gets no work and is not counted; a time that is past releases it, whatever put it
+  // in quarantine.
   Result<void> quarantine(const WorkerName& name, Time until, const std::string& reason, Now now);
 
   // Launch configurations.
@@ -155,6 +171,10 @@ class Fleet {
   const std::vector<Worker>& workers() const { return workers_; }
   const Pool* find_pool(const WorkerPoolId& id) const;
   const Worker* find_worker(const WorkerName& name) const;
+  // The newest launch configuration that a worker of that name stands under, or would if it joined
+  // now; null if there is none.
+  std::shared_ptr<const LaunchConfigSpec> place_for(const WorkerName& name,
+                                                    const ProviderId& provider) const;
   // Whatever its pool; two providers may have machines of the same name.
   std::vector<const Worker*> find_workers(const WorkerGroup& group, const WorkerId& id) const;
   const ApiPoolRow* find_api_pool(const WorkerPoolId& id) const;
@@ -323,17 +343,35 @@ class Fleet {
   void noticed(const Open& open, Result<Notices> answer);
   void provider_trouble(Index provider, const Error& error);
   void provider_fine(Index provider);
+  void list_refused(const Pool& pool);
 
   // announcing.cpp
-  Result<Index> place_of(const AnnouncedWorker& announced) const;
+  Result<Index> place_of(const WorkerPoolId& pool, const ProviderId& provider) const;
+  Index add_announced(Worker worker, const WorkerName& name, Index launch_config);
+  void describe_again(Index worker, std::int32_t capacity, std::string provider_data);
+  Result<void> admit(Index provider, const WorkerName& name, const Admission& admission);
+  void take_announced(Index provider, const Listing& listing);
+  Index take_machine(Index provider, const AnnouncedMachine& machine, std::set<std::string>& names,
+                     std::string& problem);
+  Index follow(Index known, const AnnouncedMachine& machine, Index launch_config);
+
+  // conforming.cpp
+  Index newest_launch_config(const Worker& worker) const;
+  void stand_under_newest(Index worker);
+  void set_aside(Index worker, std::string reason);
+  void tell_quarantine(const char* kind, const Worker& worker, const std::string& text,
+                       json::object details);
+  bool has_lapsed(const Worker& worker) const;
+  Time lapse(const Worker& worker) const;
+  void on_lapse(Index worker);
 
   // living.cpp: a worker's life
   Result<Index> known(const WorkerName& name) const;
   void became_running(Index worker);
   Registered renew(Index worker, const Sha256& secret, const Sha256& next_secret);
-  const json::object& newest_worker_config(const Worker& worker) const;
   void start_drain(Index worker, Drain drain, std::string reason);
-  void end_drain(Index worker, const char* why);
+  void end_drain(Index worker, const std::string& why);
+  bool has_expired(const Worker& worker) const;
   void interrupted(Index worker, const Interruption& interruption);
   bool may_shrink(const Pool& pool, const Worker& worker) const;
   void shrink(Index pool);

@@ -32,9 +32,24 @@ bool covers(const Error& problem, const std::string& group, const LaunchConfig& 
 
 }  // namespace
 
+bool hides(const Listing& listing, const std::string& group, const LaunchConfig& launch_config) {
+  return std::ranges::any_of(listing.problems, [&](const Error& problem) {
+    return covers(problem, group, launch_config);
+  });
+}
+
 void Fleet::list_soon(Index index) {
   ProviderState& provider = providers_[index];
   provider.list_at = std::min(provider.list_at, now_.wall + settings_.list_soon);
+}
+
+// Machines that could not be taken for want of this pool may be taken now.
+void Fleet::list_refused(const Pool& pool) {
+  for (const Index at : pool.launch_configs) {
+    ProviderState& provider = providers_[launch_configs_[at].provider];
+    if (!provider.refused_machines.empty())
+      provider.list_at = std::min(provider.list_at, now_.wall);
+  }
 }
 
 // Listings and notices that are due.
@@ -89,6 +104,7 @@ void Fleet::listed(const Open& open, Result<Listing> answer) {
     if (index != nowhere && index < seen.size()) seen[index] = true;
   }
   missing_instances(open.provider, seen, *answer, open.began);
+  take_announced(open.provider, *answer);
   provider.listed = open.began;
   if (providers_[open.provider].unsure > 0) list_soon(open.provider);
 }
@@ -110,6 +126,7 @@ Index Fleet::reconcile_instance(Index provider, const Instance& instance) {
     found_lost(index, instance);
   }
   const Worker& worker = workers_[index];
+  if (worker.announced()) return nowhere;  // of the same name, and no instance
   if (instance.state == InstanceState::stopped) {
     if (is_alive(worker))
       gone(index,
@@ -234,10 +251,7 @@ void Fleet::missing_instances(Index index, const std::vector<bool>& seen, const 
     if (!is_alive(worker) || worker.provider != index || worker.announced()) continue;
     const LaunchConfig& launch_config = launch_configs_[worker.launch_config].spec->launch_config;
     const std::string& group = worker.group == nowhere ? worker.worker_id : groups_[worker.group];
-    if (std::ranges::any_of(listing.problems, [&](const Error& problem) {
-          return covers(problem, group, launch_config);
-        }))
-      continue;  // that region was not listed: nothing is known
+    if (hides(listing, group, launch_config)) continue;  // nothing is known
     if (!has_instance(worker)) {
       if (worker.phase == LaunchPhase::uncertain && !worker.called && worker.since < began)
         never_launched(at);

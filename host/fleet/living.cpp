@@ -33,11 +33,14 @@ Result<Index> Fleet::known(const WorkerName& name) const {
 // Registration
 
 Result<Registered> Fleet::register_worker(const WorkerName& name, const ProviderId& provider,
-                                          const Sha256& secret, Now now) {
+                                          const Sha256& secret, Now now, const Proven& proven) {
   begin(now);
   const auto at = provider_index_.find(provider);
   if (at == provider_index_.end())
     return Error::not_found("there is no provider " + provider.str());
+  if (proven.admission)
+    if (const auto admitted = admit(at->second, name, *proven.admission); !admitted)
+      return admitted.error();
   const Index index = lookup(at->second, name.worker_group.str(), name.worker_id.str());
   if (index == nowhere || pools_[workers_[index].pool].id != name.worker_pool_id) {
     list_soon(at->second);  // its launch may have lost its answer
@@ -45,8 +48,12 @@ Result<Registered> Fleet::register_worker(const WorkerName& name, const Provider
                             " yet; if it was launched a moment ago, try again soon");
   }
   const Worker& worker = workers_[index];
+  if (has_expired(worker))
+    return Error::invalid("Worker " + name.worker_group.str() + "/" + name.worker_id.str() +
+                          " has expired");
   if (worker.state == WorkerState::stopping || worker.state == WorkerState::stopped)
     return no_longer_wanted(in_words(name) + " is to end: " + worker.reason);
+  if (worker.announced()) stand_under_newest(index);
   const LaunchConfigState& launch_config = launch_configs_[worker.launch_config];
   if (worker.state == WorkerState::requested && launch_config.outdated) {
     const std::string why = *launch_config.outdated;
@@ -55,8 +62,18 @@ Result<Registered> Fleet::register_worker(const WorkerName& name, const Provider
   }
   if (worker.drain == Drain::outdated)
     return no_longer_wanted(in_words(name) + " is outdated: " + worker.reason);
-  if (worker.registered == Time{}) became_running(index);
-  return renew(index, secret, {});
+  if (worker.announced() && launch_config.outdated)
+    return no_longer_wanted(in_words(name) + " is outdated: " + *launch_config.outdated);
+  const bool first = worker.registered == Time{};
+  const bool was_away = worker.drain == Drain::absent || worker.drain == Drain::nonconformant ||
+                        (worker.drain == Drain::interrupted && worker.announced());
+  if (first) became_running(index);
+  Registered registered = renew(index, secret, {});
+  if (was_away) end_drain(index, "it has registered");
+  if (first || was_away)
+    happen("worker-running", worker, first ? "registered" : "registered again",
+           proven.claims.empty() ? json::object() : json::object{{"claims", proven.claims}});
+  return registered;
 }
 
 void Fleet::became_running(Index index) {
@@ -75,7 +92,6 @@ void Fleet::became_running(Index index) {
   launch_config.health.registered(now_.wall);
   launch_config.doubted = false;
   touch(worker.launch_config);
-  happen("worker-running", worker, "registered");
   wake(worker.pool);
 }
 
@@ -88,20 +104,8 @@ Registered Fleet::renew(Index index, const Sha256& secret, const Sha256& next_se
   worker->next_secret = next_secret;
   const LaunchConfigState& launch_config = launch_configs_[worker->launch_config];
   return {worker->number, launch_config.spec->launch_config.launch_config_id,
-          worker->credentials_expire, newest_worker_config(*worker)};
-}
-
-// Of the launch configuration that took its place, if its own is archived.
-const json::object& Fleet::newest_worker_config(const Worker& worker) const {
-  const LaunchConfigState& own = launch_configs_[worker.launch_config];
-  if (own.status == LaunchConfigStatus::archived)
-    for (const Index sibling : pools_[worker.pool].launch_configs) {
-      const LaunchConfigState& other = launch_configs_[sibling];
-      if (other.status != LaunchConfigStatus::archived && other.provider == own.provider &&
-          other.spec->launch_config.placement == own.spec->launch_config.placement)
-        return other.spec->worker_config;
-    }
-  return own.spec->worker_config;
+          worker->credentials_expire,
+          launch_configs_[newest_launch_config(*worker)].spec->worker_config};
 }
 
 Result<Registered> Fleet::reregister_worker(const WorkerName& name, const Sha256& secret,
@@ -119,9 +123,25 @@ Result<Registered> Fleet::reregister_worker(const WorkerName& name, const Sha256
     return Error::auth("this is not the secret of " + in_words(name)).with_code("wrongSecret");
   if (worker.state != WorkerState::running)
     return no_longer_wanted(in_words(name) + " is to end: " + worker.reason);
-  if (worker.drain == Drain::outdated)
-    return no_longer_wanted(in_words(name) + " is outdated: " + worker.reason);
-  return renew(*index, secret, next_secret);
+  if (has_expired(worker))
+    return no_longer_wanted(in_words(name) + " was announced until " + format_time(worker.expires));
+  if (worker.drain == Drain::nonconformant)
+    return no_longer_wanted(in_words(name) + " is in quarantine: " + worker.reason);
+  if (worker.drain == Drain::outdated) {
+    Error told = no_longer_wanted(in_words(name) + " is outdated: " + worker.reason);
+    if (worker.announced() && pools_[worker.pool].spec)
+      set_aside(*index, "outdated: " + worker.reason);
+    return told;
+  }
+  const bool was_absent = worker.drain == Drain::absent;
+  Registered renewed = renew(*index, secret, next_secret);
+  if (was_absent) end_drain(*index, "it has renewed its credentials");
+  return renewed;
+}
+
+// Also if nobody has dealt with it yet.
+bool Fleet::has_expired(const Worker& worker) const {
+  return worker.expires != Time{} && worker.expires <= now_.wall;
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -174,8 +194,8 @@ Result<ShouldTerminate> Fleet::should_terminate(const WorkerName& name, Now now)
   // Thousands ask every few seconds: to the minute is enough for what depends on it.
   if (now.wall - workers_[*index].last_active >= std::chrono::minutes(1))
     Changing(*this, *index)->last_active = now.wall;
-  const bool ends = workers_[*index].drain != Drain::none;
-  return ShouldTerminate{ends, ends ? workers_[*index].reason : "needed"};
+  const Worker& judged = workers_[*index];
+  return ShouldTerminate{judged.leaves(), judged.drain == Drain::none ? "needed" : judged.reason};
 }
 
 Result<PoolErrorRow> Fleet::report_error(const WorkerName& name, const std::string& kind,
@@ -201,6 +221,7 @@ void Fleet::start_drain(Index index, Drain drain, std::string reason) {
     worker->drain = drain;
     worker->since = now_.wall;
     worker->reason = std::move(reason);
+    if (drain == Drain::absent) worker->busy = -1;
   }
   if (drain == Drain::surplus) {
     Pool& pool = pools_[workers_[index].pool];
@@ -209,13 +230,20 @@ void Fleet::start_drain(Index index, Drain drain, std::string reason) {
   wake(workers_[index].pool);
 }
 
-void Fleet::end_drain(Index index, const char* why) {
-  if (workers_[index].drain == Drain::none) return;
+// It serves again, unless there is another reason why it should not.
+void Fleet::end_drain(Index index, const std::string& why) {
+  const Worker& before = workers_[index];
+  if (before.drain == Drain::none) return;
+  if (before.quarantined_until > now_.wall)
+    return start_drain(index, Drain::quarantined,
+                       "quarantined until " + format_time(before.quarantined_until));
+  if (before.stays() && has_lapsed(before))
+    return start_drain(index, Drain::absent, why + "; it has not registered since");
   {
     Changing worker(*this, index);
     worker->drain = Drain::none;
     worker->since = now_.wall;
-    worker->reason = std::string("serves again: ") + why;
+    worker->reason = "serves again: " + why;
   }
   wake(workers_[index].pool);
 }
@@ -239,25 +267,6 @@ void Fleet::interrupted(Index index, const Interruption& interruption) {
   if (workers_[index].state == WorkerState::requested)
     return stop(index, reason);  // it would hardly begin
   if (workers_[index].drain != Drain::interrupted) start_drain(index, Drain::interrupted, reason);
-}
-
-Result<void> Fleet::quarantine(const WorkerName& name, Time until, const std::string& reason,
-                               Now now) {
-  begin(now);
-  const auto index = known(name);
-  if (!index) return index.error();
-  if (workers_[*index].state != WorkerState::running)
-    return Error::invalid(in_words(name) + " does not run: only a running worker is quarantined");
-  const bool release = until <= now.wall;
-  Changing(*this, *index)->quarantined_until = release ? Time{} : until;
-  if (release) {
-    if (workers_[*index].drain == Drain::quarantined) end_drain(*index, "it was released");
-  } else if (workers_[*index].drain != Drain::outdated &&
-             workers_[*index].drain != Drain::interrupted) {  // those end anyway, and for good
-    start_drain(*index, Drain::quarantined,
-                "quarantined until " + format_time(until) + (reason.empty() ? "" : ": " + reason));
-  }
-  return {};
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -285,7 +294,7 @@ void Fleet::shrink(Index index) {
   for (const Index at : pool.workers) {
     const Worker& worker = workers_[at];
     if (worker.state == WorkerState::running && worker.drain == Drain::none && worker.busy == 0 &&
-        worker.idle_since + lifecycle_of(worker).idle_timeout <= now_.wall)
+        !worker.announced() && worker.idle_since + lifecycle_of(worker).idle_timeout <= now_.wall)
       idle.emplace_back(worker.idle_since, at);
   }
   std::ranges::sort(idle);

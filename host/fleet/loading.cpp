@@ -170,6 +170,7 @@ Result<void> Fleet::load_workers(const store::Store& store) {
     worker.last_modified = row.last_modified.value_or(row.since);
     worker.secret = digest_from(row.secret_digest);
     worker.next_secret = digest_from(row.next_secret_digest);
+    worker.origin = row.origin;
     if (!row.worker_id.empty()) {
       worker.group = index_of_group(row.worker_group.str());
       worker.worker_id = row.worker_id.str();

@@ -85,6 +85,7 @@ struct ProviderUp {
   ProviderSettings settings = {};
   FieldClasses field_classes = {};
   bool has_notices = false;
+  bool announces = false;  // some of its machines are launched by nobody
 };
 
 }  // namespace muster::fleet

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@ struct Worker {
   WorkerState state = WorkerState::requested;
   LaunchPhase phase = LaunchPhase::intended;
   Drain drain = Drain::none;
+  Origin origin = Origin::launched;
   bool lost = false;         // without an answer for so long that others are launched instead
   bool called = false;       // a launch call with its key is on its way, or waits for its turn
   bool terminating = false;  // likewise a termination
@@ -45,11 +47,27 @@ struct Worker {
   Time look{};  // the timer that is set for it
   std::string worker_id, reason, provider_data;
   Time last_modified{};
-  Time expires{};                  // of an announced worker
+  Time expires{};                  // of a worker that its owner announced
   Sha256 secret{}, next_secret{};  // digests; all zero: there is none
 
-  // Nobody launched it, so nobody lists it and nobody ends it for want of work.
-  bool announced() const { return expires != Time{}; }
+  // Nobody launched it, so it is no instance of a listing and nobody ends it for want of work.
+  bool announced() const { return origin != Origin::launched; }
+  // Whoever said that it is there has to say that it is gone: it stays known while it is absent.
+  bool stays() const { return origin == Origin::owner || origin == Origin::listing; }
+  // Time{}: it is not; one that waits to be put right has no end.
+  Time in_quarantine_until() const {
+    constexpr Time no_end = std::chrono::sys_days(std::chrono::year(9999) / 12 / 31);
+    return drain == Drain::nonconformant ? no_end : quarantined_until;
+  }
+  // It was there and has said that it ends.
+  bool signed_off() const {
+    return drain == Drain::absent && registered != Time{} && credentials_expire == Time{};
+  }
+  // It is to end when its work is done.
+  bool leaves() const {
+    return signed_off() ||
+           (drain != Drain::none && drain != Drain::absent && drain != Drain::quarantined);
+  }
 };
 
 // Sums of capacity over workers. The invariant that they equal the workers is checked by tests at
@@ -60,10 +78,11 @@ struct Totals {
   std::int64_t running = 0;    // takes work
   std::int64_t draining = 0;   // runs, takes no new work
   std::int64_t stopping = 0;
+  std::int64_t absent = 0;           // announced, and not registered now
   std::int64_t busy = 0;             // of running, as far as known
   std::int64_t idle = 0;             // likewise
   std::int64_t workers = 0;          // not stopped
-  std::int64_t running_workers = 0;  // running or draining
+  std::int64_t running_workers = 0;  // running or draining, and not absent
 
   // What limits of pools and launch configurations are about: what can work, or will.
   std::int64_t used() const { return requested + lost + running + draining; }
@@ -160,6 +179,7 @@ struct ProviderState {
   FieldClasses field_classes;
   bool classes_known = false;
   bool has_notices = false;
+  bool announces = false;
   allocation::Throttle throttle;
   Totals totals;
   std::vector<Launchable> launchables;     // in the order in which they came
@@ -173,6 +193,8 @@ struct ProviderState {
   std::int64_t unsure = 0;           // workers whose launch has no known outcome
   std::int64_t bad_listings = 0;     // in a row, that lack too much to be believed
   std::vector<std::int64_t> shares;  // by pool, if it has a limit
+  // Machines of the last listing that cannot be taken, by name, and why.
+  std::map<std::string, std::string> refused_machines;
 };
 
 }  // namespace muster::fleet

@@ -16,11 +16,31 @@ constexpr auto enum_names(LaunchPhase) {
   return std::array<std::string_view, 3>{"intended", "uncertain", "launched"};
 }
 
-// Why a worker is to take no more work and end when its work is done.
-enum class Drain { none, surplus, outdated, interrupted, quarantined, removed };
+// Who says that a worker is there. All but the first are announced: nobody launches them.
+enum class Origin {
+  launched,
+  owner,     // by createWorker, until a time
+  listing,   // its provider's configuration names it
+  admission  // it came by itself and its provider let it in
+};
+constexpr auto enum_names(Origin) {
+  return std::array<std::string_view, 4>{"launched", "owner", "listing", "admission"};
+}
+
+// Why a worker takes no work: it is to end when its work is done, or it waits for something.
+enum class Drain {
+  none,
+  surplus,
+  outdated,
+  interrupted,
+  quarantined,  // until an operator's time
+  removed,
+  absent,        // announced and not registered: it comes back by registering
+  nonconformant  // not in the state that its pool wants: likewise, in that state
+};
 constexpr auto enum_names(Drain) {
-  return std::array<std::string_view, 6>{"none",        "surplus",     "outdated",
-                                         "interrupted", "quarantined", "removed"};
+  return std::array<std::string_view, 8>{"none",        "surplus", "outdated", "interrupted",
+                                         "quarantined", "removed", "absent",   "nonconformant"};
 }
 
 enum class LaunchConfigStatus { active, paused, archived };
@@ -139,6 +159,7 @@ struct WorkerRow {
   // first, and the one that it was told last, which may have been lost on the way.
   std::string secret_digest = {};
   std::string next_secret_digest = {};
+  Origin origin = Origin::launched;
 
   static constexpr auto fields() {
     return std::tuple{required("number", &WorkerRow::number),
@@ -168,7 +189,8 @@ struct WorkerRow {
                       required("expires", &WorkerRow::expires),
                       required("lastModified", &WorkerRow::last_modified),
                       required("secretDigest", &WorkerRow::secret_digest),
-                      required("nextSecretDigest", &WorkerRow::next_secret_digest)};
+                      required("nextSecretDigest", &WorkerRow::next_secret_digest),
+                      required("origin", &WorkerRow::origin)};
   }
 };
 

@@ -98,6 +98,11 @@ bool sensible(const Instance& instance) {
   return is_name(instance.worker_id.str()) && is_name(instance.worker_group.str());
 }
 
+bool sensible(const AnnouncedMachine& machine) {
+  return is_name(machine.worker_pool_id.str()) && is_name(machine.worker_group.str()) &&
+         is_name(machine.worker_id.str());
+}
+
 void make_sensible(Answer& answer) {
   std::visit(
       [](auto& result) {

@@ -19,6 +19,7 @@ std::int64_t sensible_capacity(std::int64_t capacity);
 Time sensible_time(Time time);
 // Its names are there, of a sane length and without control characters.
 bool sensible(const Instance& instance);
+bool sensible(const AnnouncedMachine& machine);
 
 void make_sensible(Answer& answer);
 

@@ -55,10 +55,8 @@ Time Fleet::due(const Worker& worker) const {
       }
       break;
     case WorkerState::running:
-      if (worker.credentials_expire != Time{} && !worker.announced())
-        judged_at(worker.credentials_expire +
-                  (worker.drain == Drain::outdated ? settings_.after_credentials : 0ms));
-      if (worker.announced()) by(worker.expires);
+      if (const Time lapsed = lapse(worker); lapsed != Time::max()) judged_at(lapsed);
+      if (worker.expires != Time{}) by(worker.expires);
       if (worker.busy <= 0 && worker.drain != Drain::outdated && !worker.announced())
         judged_at(std::max(worker.last_active, worker.registered) + life.queue_inactivity_timeout);
       if (worker.drain == Drain::none && worker.busy == 0) {
@@ -145,17 +143,9 @@ void Fleet::on_running_timer(Index index, bool may_judge) {
   const Worker& worker = workers_[index];
   const Lifecycle& life = lifecycle_of(worker);
   const Time now = now_.wall;
-  if (worker.announced() && worker.expires <= now)
+  if (has_expired(worker))
     return stop(index, "its owner announced it until " + format_time(worker.expires));
-  if (may_judge && worker.credentials_expire != Time{} && !worker.announced()) {
-    if (worker.drain == Drain::outdated) {
-      if (worker.credentials_expire + settings_.after_credentials <= now)
-        return stop(index, "outdated: " + worker.reason);
-    } else if (worker.credentials_expire <= now) {
-      return stop_with_error(index, "reregistration-timeout", "did not register again",
-                             "its credentials expired and it did not ask for new ones in time");
-    }
-  }
+  if (may_judge && lapse(worker) <= now) return on_lapse(index);
   // An outdated one has until its credentials expire.
   if (may_judge && worker.busy <= 0 && worker.drain != Drain::outdated && !worker.announced() &&
       std::max(worker.last_active, worker.registered) + life.queue_inactivity_timeout <= now)
@@ -165,6 +155,7 @@ void Fleet::on_running_timer(Index index, bool may_judge) {
   if (worker.quarantined_until != Time{} && worker.quarantined_until <= now) {
     Changing(*this, index)->quarantined_until = Time{};
     if (workers_[index].drain != Drain::quarantined) return;
+    tell_quarantine("worker-released", workers_[index], "the quarantine is over", {});
     return end_drain(index, "the quarantine is over");
   }
   if (worker.drain == Drain::surplus && worker.busy == 0 && may_judge &&

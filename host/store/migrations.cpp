@@ -168,7 +168,13 @@ ALTER TABLE pools ADD COLUMN created INTEGER;
 ALTER TABLE pools ADD COLUMN lastModified INTEGER;
 )sql";
 
-constexpr std::array all{Migration{first_tables}, Migration{api_tables}};
+// Until then, whatever had an end was announced by its owner.
+constexpr std::string_view origins = R"sql(
+ALTER TABLE workers ADD COLUMN origin TEXT;
+UPDATE workers SET origin = CASE WHEN expires IS NULL THEN 'launched' ELSE 'owner' END;
+)sql";
+
+constexpr std::array all{Migration{first_tables}, Migration{api_tables}, Migration{origins}};
 
 }  // namespace
 

@@ -239,6 +239,10 @@ std::optional<std::string_view> Call::query(std::string_view name) const {
   return found->second;
 }
 
+std::string Call::client_id() const {
+  return caller_ ? caller_->client_id : "";
+}
+
 std::string Call::text(std::string_view name) const {
   return std::string(body().at(name).as_string());
 }

@@ -83,6 +83,8 @@ class Call {
   const json::object& body() const { return payload_.as_object(); }
   // Of the body, which has passed its schema.
   std::string text(std::string_view name) const;
+  // Empty: whoever it is has shown no credentials.
+  std::string client_id() const;
   WorkerPoolId worker_pool_id() const { return WorkerPoolId(parameter("workerPoolId")); }
 
   void answer(std::string body) const;

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 4> state_names = enum_names(WorkerState{}
 constexpr std::size_t longest_title = 128, longest_description = 10240;
 
 std::string_view state_of(const Worker& worker) {
-  return state_names[static_cast<std::size_t>(worker.state)];
+  return state_names[static_cast<std::size_t>(shown_state(worker))];
 }
 
 // Cut at a whole character.
@@ -42,7 +42,7 @@ std::string_view launch_config_id(const Fleet& fleet, const Worker& worker) {
 // When it will be forgotten, or may be at the earliest.
 Time expires(const Fleet& fleet, const Worker& worker, Time now) {
   if (worker.state == WorkerState::stopped) return worker.since + fleet.settings().stopped_kept;
-  return worker.announced() ? worker.expires : now + fleet.settings().stopped_kept;
+  return worker.expires != Time{} ? worker.expires : now + fleet.settings().stopped_kept;
 }
 
 Time last_checked(const Fleet& fleet, const Worker& worker) {
@@ -90,8 +90,12 @@ Time known_or(Time time, Time otherwise) {
 
 }  // namespace
 
+WorkerState shown_state(const Worker& worker) {
+  return worker.signed_off() ? WorkerState::stopped : worker.state;
+}
+
 void Counts::add(const Worker& worker) {
-  const auto at = static_cast<std::size_t>(worker.state);
+  const auto at = static_cast<std::size_t>(shown_state(worker));
   ++workers[at];
   capacity[at] += worker.capacity;
 }
@@ -240,7 +244,8 @@ void write_queue_worker(PrettyText& text, const Fleet& fleet, const Worker& work
   if (single || worker.registered != Time{})
     text.key("firstClaim").time(known_or(worker.registered, worker.created));
   if (worker.last_active != Time{}) text.key("lastDateActive").time(worker.last_active);
-  if (worker.quarantined_until > now) text.key("quarantineUntil").time(worker.quarantined_until);
+  if (worker.in_quarantine_until() > now)
+    text.key("quarantineUntil").time(worker.in_quarantine_until());
   if (single) {
     text.key("expires").time(expires(fleet, worker, now));
     text.key("recentTasks").begin_array().end_array();

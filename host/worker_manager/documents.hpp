@@ -30,6 +30,8 @@ enum class LaunchConfigDetail { list, single };
 void write_launch_config(PrettyText& text, const fleet::Fleet& fleet,
                          const fleet::LaunchConfigState& launch_config, LaunchConfigDetail detail);
 
+// As clients know it: a machine that has signed off is stopped for them.
+fleet::WorkerState shown_state(const fleet::Worker& worker);
 // A worker whose instance is not known yet has no name, and nobody outside can speak of it.
 bool has_name(const fleet::Worker& worker);
 void write_worker(PrettyText& text, const fleet::Fleet& fleet, const fleet::Worker& worker,

@@ -16,7 +16,7 @@ IdentityChecks::IdentityChecks(Identify identify, Log log)
 IdentityChecks::~IdentityChecks() = default;
 
 void IdentityChecks::stop() {
-  std::map<ProviderId, std::shared_ptr<http::WorkerThreads>> lines;
+  std::map<ProviderId, std::unique_ptr<http::WorkerThreads>> lines;
   const std::lock_guard lock(mutex_);
   stopped_ = true;
   lines.swap(lines_);
@@ -24,15 +24,11 @@ void IdentityChecks::stop() {
 
 bool IdentityChecks::check(const ProviderId& provider, IdentifyRequest request,
                            std::function<void(Result<Identity>)> done) {
-  std::shared_ptr<http::WorkerThreads> line;
-  {
-    const std::lock_guard lock(mutex_);
-    if (stopped_) return false;
-    auto& threads = lines_[provider];  // of configured providers only, so they are few
-    if (!threads)
-      threads = std::make_shared<http::WorkerThreads>(calls_at_once, longest_line, log_);
-    line = threads;
-  }
+  // The last holder of a line waits for its threads, so nobody who may be one of them holds it.
+  const std::lock_guard lock(mutex_);
+  if (stopped_) return false;
+  auto& line = lines_[provider];  // of configured providers only, so they are few
+  if (!line) line = std::make_unique<http::WorkerThreads>(calls_at_once, longest_line, log_);
   return line->run([this, provider, request = std::move(request), done = std::move(done)] {
     done(identify_(provider, request));
   });

@@ -33,7 +33,7 @@ class IdentityChecks {
   const Log log_;
   std::mutex mutex_;
   bool stopped_ = false;
-  std::map<ProviderId, std::shared_ptr<http::WorkerThreads>> lines_;
+  std::map<ProviderId, std::unique_ptr<http::WorkerThreads>> lines_;
 };
 
 }  // namespace muster::worker_manager

@@ -38,6 +38,20 @@ const json::value* challenge_in(const json::object& proof) {
   return members ? members->if_contains("challenge") : nullptr;
 }
 
+// What the provider is told of a worker; its word is good as long as that is true.
+struct Seen {
+  std::string provider_data;
+  std::shared_ptr<const fleet::LaunchConfigSpec> place;
+
+  const LaunchConfigId& place_id() const {
+    static const LaunchConfigId none;
+    return place ? place->launch_config.launch_config_id : none;
+  }
+  bool operator==(const Seen& other) const {
+    return provider_data == other.provider_data && place_id() == other.place_id();
+  }
+};
+
 class Registration : public std::enable_shared_from_this<Registration> {
  public:
   Registration(std::shared_ptr<const Api> api, Applicant applicant)
@@ -117,7 +131,7 @@ class Registration : public std::enable_shared_from_this<Registration> {
   void look_up() {
     parts().fleet->look(
         [self = shared_from_this(), providers = parts().providers()](const Fleet& fleet, Now now) {
-          if (auto refusal = self->check(fleet, providers, now)) return self->refuse(*refusal);
+          if (auto refusal = self->check(fleet, providers)) return self->refuse(*refusal);
           if (auto refusal = self->take_challenge(now.wall)) return self->refuse(*refusal);
           self->ask_provider();
         });
@@ -135,8 +149,7 @@ class Registration : public std::enable_shared_from_this<Registration> {
   }
 
   // In the order that clients know.
-  std::optional<Failure> check(const Fleet& fleet, const std::vector<ProviderInfo>& providers,
-                               Now now) {
+  std::optional<Failure> check(const Fleet& fleet, const std::vector<ProviderInfo>& providers) {
     const std::string& pool_id = claim().name.worker_pool_id.str();
     const fleet::Pool* pool = fleet.find_pool(claim().name.worker_pool_id);
     if (!pool) return not_found("Worker pool " + pool_id + " does not exist");
@@ -145,23 +158,25 @@ class Registration : public std::enable_shared_from_this<Registration> {
       return input_error("Worker pool " + pool_id + " not associated with provider " +
                          claim().provider.str());
     const fleet::Worker* worker = fleet.find_worker(claim().name);
-    if (!worker) {
-      unknown_worker_ = true;
-      return does_not_exist();
-    }
-    if (worker->announced() && worker->expires < now.wall)
-      return input_error("Worker " + claim().in_words() + " has expired");
-    if (fleet.providers()[worker->provider].id != claim().provider)
+    unknown_worker_ = !worker;
+    if (!worker && !announces_) return does_not_exist();
+    if (worker && fleet.providers()[worker->provider].id != claim().provider)
       return input_error("Worker " + claim().in_words() + " does not have provider " +
                          claim().provider.str());
-    provider_data_ = worker->provider_data;
-    created_ = worker->created;
+    if (worker) created_ = worker->created;
+    seen_ = look_at(fleet);
     return std::nullopt;
   }
 
-  Failure does_not_exist() const {
+  Seen look_at(const Fleet& fleet) const {
+    const fleet::Worker* worker = fleet.find_worker(claim().name);
+    return {worker ? worker->provider_data : "", fleet.place_for(claim().name, claim().provider)};
+  }
+
+  Failure does_not_exist(const std::string& why = {}) const {
     return not_found("Worker " + claim().in_words() + " in worker pool " +
-                     claim().name.worker_pool_id.str() + " does not exist");
+                     claim().name.worker_pool_id.str() + " does not exist" +
+                     (why.empty() ? "" : ": " + why));
   }
 
   // Now, or before: workers that were launched earlier may still come.
@@ -209,16 +224,31 @@ class Registration : public std::enable_shared_from_this<Registration> {
                             .peer_address = applicant_.address,
                             .challenge = challenge_,
                             .voucher = applicant_.voucher};
-    if (auto data = json::parse_object(provider_data_)) request.provider_data = std::move(*data);
+    if (auto data = json::parse_object(seen_.provider_data))
+      request.provider_data = std::move(*data);
+    if (seen_.place) request.document = seen_.place->launch_config.document;
     ask(std::move(request),
         [self = shared_from_this()](const Identity& identity) { self->identified(identity); });
   }
 
   void refused_by_provider(const Error& error) {
     const ErrorClass why = error.error_class;
+    if (why == ErrorClass::invalid && error.code == not_conformant) return set_aside(error.message);
     const bool wrong = why == ErrorClass::auth || why == ErrorClass::invalid ||
                        why == ErrorClass::not_found || why == ErrorClass::unsupported;
-    refuse(wrong ? input_error(error.message) : Failure{"ServiceUnavailable", error.message});
+    if (!wrong) return refuse({"ServiceUnavailable", error.message});
+    refuse(unknown_worker_ ? does_not_exist(error.message) : input_error(error.message));
+  }
+
+  // It is who it says, and not as its pool wants it.
+  void set_aside(const std::string& why) {
+    parts().fleet->post(
+        [self = shared_from_this(), why](Fleet& fleet, Now now) {
+          fleet.not_conformant(self->claim().name, self->claim().provider, why, now);
+        },
+        [self = shared_from_this(), why] {
+          self->refuse({"ResourceExpired", why});
+        });
   }
 
   void identified(const Identity& identity) {
@@ -228,20 +258,28 @@ class Registration : public std::enable_shared_from_this<Registration> {
                                 identity.worker_id.str()));
     const store::Health health = parts().fleet->store_health();
     if (!health.ok) return refuse({"ReadOnly", health.sentence});
-    let_in();
+    fleet::Proven proven{.admission = {}, .claims = identity.claims};
+    if (announces_) proven.admission = identity.admission;
+    if (unknown_worker_ && !proven.admission) return refuse(does_not_exist());
+    let_in(std::move(proven));
   }
 
   // Answers, when it is durable, with credentials made on the way out: making them takes time that
   // the fleet's thread does not have.
-  void let_in() {
+  void let_in(fleet::Proven proven) {
     const auto granted = std::make_shared<Granted>(Granted{claim(), {}, new_secret()});
     const auto refusal =
         std::make_shared<std::optional<Error>>(Error::internal("nothing was done"));
     parts().fleet->post(
-        [=, self = shared_from_this()](Fleet& fleet, Now now) {
+        [=, self = shared_from_this(), proven = std::move(proven)](Fleet& fleet, Now now) {
           granted->at = now.wall;
+          if (self->look_at(fleet) != self->seen_) {
+            *refusal = Error::transient("worker " + self->claim().key() +
+                                        " was changed while it registered; try again");
+            return;
+          }
           auto made = fleet.register_worker(self->claim().name, self->claim().provider,
-                                            sha256(granted->secret.reveal()), now);
+                                            sha256(granted->secret.reveal()), now, proven);
           if (!made) {
             *refusal = made.error();
             return;
@@ -284,7 +322,8 @@ class Registration : public std::enable_shared_from_this<Registration> {
   const std::shared_ptr<const Api> api_;
   Applicant applicant_;
   bool known_provider_ = false, announces_ = false, unknown_worker_ = false;
-  std::string provider_data_, challenge_;
+  std::string challenge_;
+  Seen seen_;
   Time created_{};
 };
 
@@ -300,9 +339,8 @@ Secret new_secret() {
 
 // Clocks of workers are not always right: credentials are good a little before they were made.
 WorkerCredentials credentials_for(const Api& api, const Granted& granted) {
-  auto made = api.parts.authority->issue(
-      "worker/" + granted.claim.provider.str() + "/" + granted.claim.key(),
-      scopes_of(granted.claim), granted.at - 15min, granted.registered.credentials_expire);
+  auto made = api.parts.authority->issue(granted.claim.client_id(), scopes_of(granted.claim),
+                                         granted.at - 15min, granted.registered.credentials_expire);
   return {std::move(made.client_id), std::move(made.access_token), std::move(made.certificate)};
 }
 

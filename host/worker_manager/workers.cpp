@@ -5,6 +5,7 @@
 
 #include "host/base/secret.hpp"
 #include "host/fleet/service.hpp"
+#include "host/worker_manager/claim.hpp"
 #include "host/worker_manager/documents.hpp"
 #include "host/worker_manager/handlers.hpp"
 #include "host/worker_manager/page.hpp"
@@ -50,9 +51,10 @@ bool fits(const Fleet& fleet, const Worker& worker, const Wanted& wanted, Time n
   if (!has_name(worker) || (wanted.before && worker.number >= *wanted.before)) return false;
   if (wanted.group && fleet.group_name(worker.group) != *wanted.group) return false;
   if (wanted.state &&
-      enum_names(WorkerState{})[static_cast<std::size_t>(worker.state)] != *wanted.state)
+      enum_names(WorkerState{})[static_cast<std::size_t>(shown_state(worker))] != *wanted.state)
     return false;
-  if (wanted.quarantined && (worker.quarantined_until > now) != *wanted.quarantined) return false;
+  if (wanted.quarantined && (worker.in_quarantine_until() > now) != *wanted.quarantined)
+    return false;
   if (!wanted.launch_config) return true;
   const auto& spec = fleet.launch_configs()[worker.launch_config].spec;
   return spec && spec->launch_config.launch_config_id.str() == *wanted.launch_config;
@@ -172,9 +174,13 @@ void get_worker(const CallPtr& call) {
 }
 
 void remove_worker(const CallPtr& call) {
-  change(call, [name = name_of(*call)](Fleet& fleet, Now now) -> Answer {
-    if (!fleet.find_worker(name)) return not_found("Worker not found");
-    const auto removed = fleet.remove_worker(name, "workerManager.removeWorker API call", now);
+  change(call, [name = name_of(*call), by = call->client_id()](Fleet& fleet, Now now) -> Answer {
+    const Worker* worker = fleet.find_worker(name);
+    if (!worker) return not_found("Worker not found");
+    const bool itself = by == Claim{name, fleet.providers()[worker->provider].id}.client_id();
+    const auto removed =
+        itself ? fleet.sign_off(name, "the worker has signed off", now)
+               : fleet.remove_worker(name, "workerManager.removeWorker API call", now);
     return removed ? Answer("{}") : to_failure(removed.error());
   });
 }
@@ -193,8 +199,8 @@ Answer advice_of(const Fleet& fleet, const WorkerName& name) {
   const Worker* worker = fleet.find_worker(name);
   if (!worker) return not_found("Worker not found");
   const bool ends = worker->state == WorkerState::stopping ||
-                    worker->state == WorkerState::stopped || worker->drain != fleet::Drain::none;
-  return advice(ends, ends ? worker->reason : "needed");
+                    worker->state == WorkerState::stopped || worker->leaves();
+  return advice(ends, ends || worker->drain != fleet::Drain::none ? worker->reason : "needed");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ import './pools.test.mjs';
 import './launch_configs.test.mjs';
 import './workers.test.mjs';
 import './registration.test.mjs';
+import './machines.test.mjs';
 import './credentials.test.mjs';
 import './errors.test.mjs';
 import './raw.test.mjs';

@@ -128,7 +128,10 @@ class CommandsOfAHost : public ::testing::Test {
     host = std::make_unique<Musterd>(
         "[http]\naccessLog = false\n[workerConfigurations]\nsource = { folder = \"" +
             (folder / "workers").string() +
-            "\" }\n[providers.sim]\nplugin = \"provider/simulated\"\n[strategies.classic]\n"
+            "\" }\n[providers.sim]\nplugin = \"provider/simulated\"\n"
+            "[providers.rack]\nplugin = \"provider/static\"\n"
+            "[[providers.rack.config.machines]]\nworkerPoolId = \"worker-manager/rack\"\n"
+            "workerId = \"m-1\"\n[strategies.classic]\n"
             "plugin = \"strategy/classic\"\n[demand.cron]\ntype = \"file\"\nfile = \"" +
             (folder / "demand.json").string() + "\"\n",
         Variables{}, MUSTER_SHIPPED_PLUGINS);
@@ -240,6 +243,38 @@ TEST_F(CommandsOfAHost, launch_configurations_are_paused_for_a_while_and_resumed
   EXPECT_THAT(said({"launch-configs", "--status", "paused"}), HasSubstr("bad image"));
   EXPECT_THAT(said({"launch-configs", "resume", "build", id}), HasSubstr("resumed"));
   EXPECT_THAT(said({"launch-configs", "--status", "paused"}), HasSubstr("no such"));
+}
+
+// A machine that is named and whose pool comes later.
+TEST_F(CommandsOfAHost, workers_are_quarantined_and_released_with_a_reason) {
+  std::ofstream(folder / "workers/rack.toml")
+      << "workerTypes = [\"rack\"]\n[[rules]]\nruleId = \"all\"\ndescription = \"All\"\n"
+         "[rules.values]\nproviders = [\"rack\"]\nowner = \"a@example.com\"\n"
+         "description = \"Machines\"\nmaxCapacity = 4\n";
+  const std::string name = "static/m-1";
+  bool there = false;
+  for (int i = 0; i < 300 && !there; ++i)
+    there = run("muster", {"worker", name}, variables).exit_code == 0;
+  ASSERT_TRUE(there) << said({"status"});
+  said({"quarantine", "rack", name}, 2);
+  said({"release", "rack", name}, 2);
+  EXPECT_THAT(said({"quarantine", "rack", "ab", "--reason", "x"}, 1),
+              HasSubstr("workerGroup/workerId"));
+  EXPECT_THAT(said({"quarantine", "rack", "a/b", "--reason", "x"}, 1), HasSubstr("a"));
+  EXPECT_THAT(said({"quarantine", "rack", name, "--for", "2 moons", "--reason", "x"}, 1),
+              HasSubstr("no duration"));
+  EXPECT_THAT(said({"quarantine", "rack", name, "--reason", "bad disk"}),
+              HasSubstr("until it is released"));
+  EXPECT_THAT(said({"worker", name}), HasSubstr("bad disk"));
+  EXPECT_THAT(said({"worker", name}), HasSubstr("it is released"));
+  EXPECT_THAT(said({"workers", "rack"}), HasSubstr("quarantined"));
+  EXPECT_THAT(said({"quarantine", "rack", name, "--for", "2h", "--reason", "still bad"}),
+              HasSubstr("quarantined until 20"));
+  EXPECT_THAT(said({"release", "rack", name, "--reason", "new disk"}), HasSubstr("released"));
+  EXPECT_THAT(said({"worker", name}), ::testing::Not(HasSubstr("quarantined until")));
+  const std::string journal = said({"log", "rack", "--kind", "lifecycle"});
+  EXPECT_THAT(journal, HasSubstr("bad disk (by "));
+  EXPECT_THAT(journal, HasSubstr("released: new disk (by "));
 }
 
 TEST_F(CommandsOfAHost, events_are_followed_over_a_restart_of_the_host) {

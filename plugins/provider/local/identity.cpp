@@ -2,23 +2,9 @@
 
 #include <array>
 
-#include <openssl/crypto.h>
 #include <openssl/rand.h>
-#include <openssl/sha.h>
 
 namespace muster::local {
-
-std::string sha256_hex(std::string_view text) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  ::SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-  static constexpr char digits[] = "0123456789abcdef";
-  std::string hex;
-  for (const unsigned char byte : digest) {
-    hex += digits[byte >> 4];
-    hex += digits[byte & 15];
-  }
-  return hex;
-}
 
 Result<std::string> random_secret() {
   static constexpr char letters[] =
@@ -29,12 +15,6 @@ Result<std::string> random_secret() {
   std::string secret;
   for (const unsigned char byte : bytes) secret += letters[byte & 63];
   return secret;
-}
-
-bool is_digest_of(std::string_view digest, std::string_view secret) {
-  const std::string given = sha256_hex(secret);
-  return digest.size() == given.size() &&
-         ::CRYPTO_memcmp(digest.data(), given.data(), given.size()) == 0;
 }
 
 }  // namespace muster::local

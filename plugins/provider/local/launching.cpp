@@ -5,6 +5,7 @@
 
 #include <muster/codec.hpp>
 
+#include "plugins/base/digest.hpp"
 #include "plugins/provider/local/identity.hpp"
 #include "plugins/provider/local/limits.hpp"
 #include "plugins/provider/local/processes.hpp"

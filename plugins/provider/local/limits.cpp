@@ -8,7 +8,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "plugins/provider/local/files.hpp"
+#include "plugins/base/files.hpp"
 
 namespace muster::local {
 namespace {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <unistd.h>
 
+#include "plugins/base/digest.hpp"
 #include "plugins/provider/local/identity.hpp"
 
 namespace muster::local {

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "plugins/provider/local/files.hpp"
+#include "plugins/base/files.hpp"
 
 namespace muster::local {
 namespace {

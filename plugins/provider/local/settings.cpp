@@ -7,7 +7,7 @@
 #include <muster/codec.hpp>
 #include <muster/nearest.hpp>
 
-#include "plugins/provider/local/quantities.hpp"
+#include "plugins/base/quantities.hpp"
 
 namespace muster::local {
 namespace {

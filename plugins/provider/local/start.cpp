@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "plugins/provider/local/files.hpp"
+#include "plugins/base/files.hpp"
 #include "plugins/provider/local/processes.hpp"
 
 namespace muster::local {

@@ -23,7 +23,7 @@
 
 #include <muster/provider.hpp>
 
-#include "plugins/provider/local/files.hpp"
+#include "plugins/base/files.hpp"
 #include "plugins/provider/local/settings.hpp"
 
 namespace muster::local {

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "plugins/base/state_file.hpp"
 #include "plugins/provider/simulated/cloud.hpp"
-#include "plugins/state_file/state_file.hpp"
 
 namespace muster::simulated {
 

@@ -30,7 +30,7 @@ Result<std::reference_wrapper<const PowerState>> KeptPowerState::look() {
 
 Result<void> KeptPowerState::change(const Context& context,
                                     const std::function<Result<void>(PowerState&)>& change) {
-  std::optional<StateFile::Lock> held;
+  std::optional<Descriptor> held;
   if (file_) {
     auto lock = file_->lock(context);
     if (!lock) return lock.error();

@@ -8,7 +8,7 @@
 
 #include <muster/launch_types.hpp>
 
-#include "plugins/state_file/state_file.hpp"
+#include "plugins/base/state_file.hpp"
 
 namespace muster::static_machines {
 

@@ -1,8 +1,6 @@
 #include "plugins/provider/static/identification.hpp"
 
-#include <openssl/crypto.h>
-#include <openssl/sha.h>
-
+#include "plugins/base/digest.hpp"
 #include "plugins/provider/static/wanted_state.hpp"
 
 namespace muster::static_machines {
@@ -11,25 +9,6 @@ namespace {
 const char* const digest_key = "staticSecretSha256";  // of rows that createWorker makes
 const char* const host_name_key = "hostName";         // of rows that a relay has vouched for
 const char* const key_key = "key";                    // of rows that came in by a key
-
-std::string sha256_hex(std::string_view text) {
-  unsigned char digest[SHA256_DIGEST_LENGTH];
-  ::SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest);
-  static constexpr char digits[] = "0123456789abcdef";
-  std::string hex;
-  for (const unsigned char byte : digest) {
-    hex += digits[byte >> 4];
-    hex += digits[byte & 15];
-  }
-  return hex;
-}
-
-// Digests have all the same length, and take the same time to compare wherever they differ.
-bool is_digest_of(std::string_view digest, std::string_view secret) {
-  const std::string given = sha256_hex(secret);
-  return digest.size() == given.size() &&
-         ::CRYPTO_memcmp(digest.data(), given.data(), given.size()) == 0;
-}
 
 std::string text_in(const json::object& object, std::string_view key) {
   const json::value* const found = object.if_contains(key);

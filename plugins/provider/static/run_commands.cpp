@@ -17,6 +17,8 @@ extern "C" {
 #include <sys/pidfd.h>
 }
 
+#include "plugins/base/descriptor.hpp"
+
 namespace muster::static_machines {
 namespace {
 
@@ -30,24 +32,6 @@ constexpr milliseconds longest_grace = 2s;  // from SIGTERM to SIGKILL
 constexpr milliseconds grace_of_cancelled = 500ms;
 constexpr std::size_t kept_output = 4096;  // its end
 constexpr std::size_t longest_words = 200;
-
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int get() const { return number_; }
-
- private:
-  int number_ = -1;
-};
 
 struct SpawnSettings {
   SpawnSettings() {

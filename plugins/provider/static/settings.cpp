@@ -1,12 +1,13 @@
 #include "plugins/provider/static/settings.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include <muster/codec.hpp>
 #include <muster/nearest.hpp>
 #include <muster/rules/problem.hpp>
+
+#include "plugins/base/quantities.hpp"
 
 namespace muster::static_machines {
 namespace {
@@ -82,19 +83,6 @@ bool is_pool_id(std::string_view id) {
          std::ranges::all_of(type, [](char c) { return is_lower_or_digit(c) || c == '-'; });
 }
 
-std::optional<milliseconds> duration_of(std::string_view text) {
-  std::int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || number < 0 || number > 1'000'000'000) return std::nullopt;
-  const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
-  if (unit == "ms") return milliseconds(number);
-  if (unit == "s") return std::chrono::seconds(number);
-  if (unit == "m") return std::chrono::minutes(number);
-  if (unit == "h") return std::chrono::hours(number);
-  return std::nullopt;
-}
-
 // Reads what is written into Settings and keeps the first mistake, with its key.
 class SettingsReader {
  public:
@@ -127,7 +115,7 @@ class SettingsReader {
     that(written_.state_file.empty() || written_.state_file == in_memory ||
              written_.state_file.front() == '/',
          "stateFile", in_quotes(written_.state_file) + " is not an absolute path");
-    const auto timeout = duration_of(written_.command_timeout);
+    const auto timeout = parse_duration(written_.command_timeout);
     that(timeout && *timeout > milliseconds(0) && *timeout <= longest_timeout, "commandTimeout",
          in_quotes(written_.command_timeout) + " is no time like \"60s\", of at most 1h");
     if (timeout) settings_.command_timeout = *timeout;

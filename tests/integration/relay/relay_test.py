@@ -83,7 +83,7 @@ class RelayOfADatacenter(unittest.TestCase):
             self.assertNotIn(secret, world.content_of(self.audit))
 
     def configure(self, **more):
-        settings = {"proxies": [], **more}
+        settings = {"proxies": [], "burst": 20, **more}
         with open(f"{self.folder}/relay.toml", "w") as file:
             file.write(f'''
 listen = "[::]:8650"
@@ -105,8 +105,8 @@ timeout = "300ms"
 tries = 2
 deadline = "1s"
 [limits]
-requestsPerMinute = 600
-burst = 20
+requestsPerMinute = 6
+burst = {settings["burst"]}
 [audit]
 file = "{self.audit}"
 [log]
@@ -175,6 +175,15 @@ format = "json"
         self.assertEqual(self.ask(self.proxy, "-H", "X-Forwarded-For: 10.1.0.11")[0], 200)
         self.assertEqual(self.host.bodies[-1]["hostName"], "mac-01.dc1.example.com")
 
+    def test_a_machine_that_asks_too_often_waits_and_keeps_no_other_waiting(self):
+        self.restart(burst=2)
+        for _ in range(2):
+            self.assert_refused(self.ask(self.spoofer), 403, "NameNotConfirmed")
+        answer = self.ask(self.spoofer, "-H", "X-Forwarded-For: 10.1.0.77")
+        self.assertEqual(self.assert_refused(answer, 429, "TooManyRequests")["reason"], "rateLimited")
+        self.assertGreater(int(answer[1]["retry-after"]), 0)
+        self.assertEqual(self.ask(self.good)[0], 200)
+
     def test_a_server_that_fails_is_no_reason_to_believe(self):
         answer = self.ask(self.broken)
         line = self.assert_refused(answer, 503, "DnsFailed")
@@ -193,6 +202,9 @@ format = "json"
     def test_a_server_that_is_gone_is_told(self):
         self.dns.end(signal.SIGKILL)
         self.assert_refused(self.ask(self.good), 503, "DnsFailed")
+        status, _, text = world.curl(world.run, "-k", "https://127.0.0.1:8650/readyz")
+        self.assertEqual(status, 503, text)
+        self.assertEqual(world.curl(world.run, "-k", "https://127.0.0.1:8650/healthz")[0], 200)
 
     def test_what_is_known_outlives_a_server_for_its_time(self):
         self.assertEqual(self.ask(self.good)[0], 200)

@@ -6,7 +6,6 @@ is root of a network that nobody else sees. Where they are not it must be root."
 
 import json
 import os
-import select
 import signal
 import socket
 import struct
@@ -84,39 +83,62 @@ class Machine:
     def curl(self, *arguments):
         return curl(self.run, *arguments)
 
+    def start(self, *command):
+        return Program("ip", "netns", "exec", self.name, *command)
+
+
+def eventually(so):
+    """Waits until so() is true; False if it never is."""
+    end = time.monotonic() + PATIENCE
+    while not so():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
 
 class Program:
     """A child process whose output is read as it comes."""
 
     def __init__(self, *command, environment=None):
-        self.name = os.path.basename(command[0])
+        self.name = os.path.basename(command[-1] if command[0] == "ip" else command[0])
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                         env={"PATH": os.environ["PATH"], **(environment or {})})
         self.output = ""
+        self.more = threading.Condition()
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def read(self):
+        """Always, so that no program waits for somebody to read what it says."""
+        with self.process.stdout as source:
+            for part in iter(lambda: os.read(source.fileno(), 65536), b""):
+                with self.more:
+                    self.output += part.decode(errors="replace")
+                    self.more.notify_all()
 
     def wait_for(self, text, seen=0):
-        """Reads until the text has come behind the first `seen` characters; returns the new length."""
-        end = time.monotonic() + PATIENCE
-        while text not in self.output[seen:]:
-            ready, _, _ = select.select([self.process.stdout], [], [], max(0, end - time.monotonic()))
-            part = os.read(self.process.stdout.fileno(), 65536) if ready else b""
-            if not part:
+        """Until the text has come behind the first `seen` characters; returns how many there are then."""
+        with self.more:
+            if not self.more.wait_for(lambda: text in self.output[seen:], PATIENCE):
                 raise AssertionError(f"{self.name} never said {text!r}; it said:\n{self.output}")
-            self.output += part.decode(errors="replace")
-        return len(self.output)
+            return len(self.output)
 
     def send(self, number):
         self.process.send_signal(number)
+
+    def exit_code(self):
+        """When it has ended, and all that it said is in `output`."""
+        code = self.process.wait(PATIENCE)
+        self.reader.join(PATIENCE)
+        return code
 
     def end(self, number=signal.SIGTERM):
         """The exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
             self.process.send_signal(number)
-        if not self.process.stdout.closed:
-            with self.process.stdout as rest:
-                self.output += rest.read().decode(errors="replace")
-        return self.process.wait(PATIENCE)
+        return self.exit_code()
 
 
 class Dnsmasq(Program):

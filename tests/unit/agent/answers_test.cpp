@@ -48,6 +48,8 @@ TEST(Outcomes, say_what_the_host_said_without_its_small_print) {
   EXPECT_EQ(outcome(400, said_by_host).why, "HTTP 400 X: a reason");
   const std::string longer = R"({"code": "X", "message": ")" + std::string(10'000, 'y') + "\"}";
   EXPECT_LT(outcome(400, longer).why.size(), 600u);
+  const std::string with_print = R"({"code": "X", "message": "a reason\n\n---\n\n* method: y"})";
+  EXPECT_EQ(outcome(400, with_print).why, "HTTP 400 X: a reason");
 }
 
 TEST(Outcomes, retry_after_is_a_number_or_a_date) {
@@ -94,14 +96,11 @@ struct Calls {
     host.use({server.url(), "a/b", "p", "g", "w/1"}, {"client", Secret("token"), "{\"c\":1}"});
   }
   Outcome remove() {
-    Outcome result;
-    host.remove([&](const Outcome& outcome) {
-      result = outcome;
-      loop.stop();
-    });
-    while (result.kind == Kind::try_again && result.why.empty() && loop.run_once()) {
+    std::optional<Outcome> result;
+    host.remove([&](const Outcome& outcome) { result = outcome; });
+    while (!result && loop.run_once()) {
     }
-    return result;
+    return result.value();
   }
 
   ScriptedServer server;
@@ -131,6 +130,15 @@ TEST(HostCalls, sign_with_the_hosts_time_once_it_is_known) {
   EXPECT_EQ(ts_of(requests.at(0)), "1000000000");
   EXPECT_EQ(ts_of(requests.at(1)), "1000007200");
   EXPECT_EQ(calls.host.offset(), Milliseconds(2h));
+}
+
+TEST(HostCalls, the_clock_of_a_proxy_is_nobodys_business) {
+  Calls calls([](const std::string&) {
+    return ScriptedServer::with_status("502 Bad Gateway", "<html>",
+                                       "Date: Sun, 09 Sep 2001 03:46:40 GMT\r\n");
+  });
+  EXPECT_EQ(calls.remove().kind, Kind::try_again);
+  EXPECT_EQ(calls.host.offset(), Milliseconds(0));
 }
 
 TEST(HostCalls, a_signature_that_is_refused_at_the_right_time_is_refused) {

@@ -29,6 +29,25 @@ secretFile = "secret"
 command = ["/bin/true"]
 )";
 
+const std::string runner = R"(provider:
+  providerType: static
+  rootURL: https://tc.example/
+  providerID: p
+  workerPoolID: a/b
+  workerGroup: g
+  workerID: w
+  staticSecret: "abc"
+worker:
+  implementation: generic-worker
+  path: /usr/local/bin/generic-worker
+  configPath: /etc/worker.yml
+workerConfig:
+  idleTimeoutSecs: 30
+  "on": true
+  list: [1, -2.5, "3", ~]
+getSecrets: false
+)";
+
 std::vector<std::string> mistakes(const std::string& text,
                                   const std::string& file = "/x/agent.toml") {
   const ReadConfiguration read = read_configuration(file, text);
@@ -54,9 +73,9 @@ TEST(AgentConfiguration, every_mistake_names_its_key_and_line) {
   EXPECT_THAT(mistakes(with(right, "http:", "ftp:")),
               ElementsAre(HasSubstr("f:1:1: error: rootUrl")));
   EXPECT_THAT(mistakes(with(right, "workerGroup", "workerGruop")),
-              ElementsAre(HasSubstr("f:4:1: error: workerGruop: there is no such key; did you mean "
-                                    "workerGroup?"),
-                          HasSubstr("workerGroup: this must be said")));
+              ElementsAre(HasSubstr("workerGroup: this must be said"),
+                          HasSubstr("f:4:1: error: workerGruop: there is no such key; did you mean "
+                                    "workerGroup?")));
   EXPECT_THAT(mistakes(with(right, "staticSecret", "secret")),
               ElementsAre(HasSubstr("f:8:1: error: identity.kind: \"secret\" is none of local,")));
   EXPECT_THAT(mistakes(with(right, "secretFile", "keyFile")),
@@ -99,8 +118,20 @@ TEST(AgentConfiguration, is_read_with_defaults_and_files_beside_it) {
   EXPECT_EQ(configuration.identity.secret_file, "/x/secret");
   EXPECT_EQ(configuration.timings.stop_grace, 30s);
   EXPECT_EQ(configuration.worker.refresh, WorkerSettings::Refresh::signal);
-  EXPECT_TRUE(configuration.remove_on_exit);
   EXPECT_EQ(configuration.capacity, 1);
+}
+
+// Nobody would put a machine of a rack on the list again.
+TEST(AgentConfiguration, only_workers_that_were_launched_are_removed_unless_it_says_so) {
+  const auto removes = [](const std::string& text, const char* file = "/x/agent.toml") {
+    return read_configuration(file, text).configuration.value().remove_on_exit;
+  };
+  EXPECT_FALSE(removes(right));
+  EXPECT_FALSE(removes(runner, "/x/runner.yml"));
+  EXPECT_TRUE(removes("removeOnExit = true\n" + right));
+  const std::string local = with(right, "staticSecret", "local");
+  EXPECT_TRUE(removes(local));
+  EXPECT_FALSE(removes("removeOnExit = false\n" + local));
 }
 
 TEST(AgentConfiguration, of_json_has_the_same_keys) {
@@ -154,25 +185,6 @@ TEST(AgentConfiguration, files_that_it_names_are_looked_at) {
 
 // -------------------------------------------------------------------------------------------------
 // worker-runner's
-
-const std::string runner = R"(provider:
-  providerType: static
-  rootURL: https://tc.example/
-  providerID: p
-  workerPoolID: a/b
-  workerGroup: g
-  workerID: w
-  staticSecret: "abc"
-worker:
-  implementation: generic-worker
-  path: /usr/local/bin/generic-worker
-  configPath: /etc/worker.yml
-workerConfig:
-  idleTimeoutSecs: 30
-  "on": true
-  list: [1, -2.5, "3", ~]
-getSecrets: false
-)";
 
 TEST(WorkerRunner, configuration_is_taken_over) {
   const auto read = read_configuration("/x/runner.yml", runner);

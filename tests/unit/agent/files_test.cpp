@@ -98,6 +98,19 @@ TEST(AgentFolder, on_a_full_disk_the_old_files_stay_whole_and_nothing_is_left_be
   EXPECT_EQ(files, 4u);  // the three, and the lock
 }
 
+TEST(AgentFolder, forgets_secrets_that_a_killed_agent_had_begun_to_write) {
+  const TemporaryFolder folder;
+  const auto taken = AgentFolder::take(folder / "f");
+  for (const char* name : {".credentials.json.Ab12cd", ".environment.sh.Ab12cd",
+                           ".worker-config.json.Ab12cd", ".mine"})
+    std::ofstream(folder / "f" / name) << "secret";
+  taken->remove_secrets();
+  std::vector<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "f"))
+    left.push_back(entry.path().filename());
+  EXPECT_THAT(left, ::testing::UnorderedElementsAre("lock", ".mine"));
+}
+
 TEST(ShellText, survives_quotes_and_skips_what_is_no_variable) {
   EXPECT_EQ(
       shell_text({{"A", "it's $HOME `x`\n"}, {"1B", "x"}, {"C-D", "x"}, {"", "x"}, {"_e", ""}}),

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <csignal>
 #include <fcntl.h>
 #include <fstream>
@@ -55,6 +56,18 @@ TEST(Children, that_cannot_be_run_are_told_from_those_that_fail) {
   EXPECT_EQ(how_it_failed(*status), "status 3");
 }
 
+TEST(Children, have_each_variable_once_and_the_given_value_of_it) {
+  ::setenv("MUSTER_TEST_OLD", "old", 1);
+  ::setenv("MUSTER_TEST_KEPT", "a=b", 1);
+  const auto list = environment_with({{"MUSTER_TEST_OLD", "new"}});
+  ::unsetenv("MUSTER_TEST_OLD");
+  ::unsetenv("MUSTER_TEST_KEPT");
+  const auto count = [&](const char* text) { return std::ranges::count(list, text); };
+  EXPECT_EQ(count("MUSTER_TEST_OLD=old"), 0);
+  EXPECT_EQ(count("MUSTER_TEST_OLD=new"), 1);
+  EXPECT_EQ(count("MUSTER_TEST_KEPT=a=b"), 1);
+}
+
 TEST(Children, have_a_group_of_their_own_that_goes_with_them) {
   const TemporaryFolder folder;
   Children children(no_signals());
@@ -73,23 +86,24 @@ TEST(Children, have_a_group_of_their_own_that_goes_with_them) {
   }));
 }
 
-TEST(Children, do_not_outlive_an_agent_that_is_killed) {
+TEST(Children, and_their_own_children_do_not_outlive_an_agent_that_is_killed) {
   const TemporaryFolder folder;
   const pid_t agent = ::fork();
   if (agent == 0) {
     Children children(no_signals());
-    const std::string script = "echo $$ >" + (folder / "pid").string() + "; exec sleep 1000";
+    const std::string script = "sleep 1000 & echo $! >" + (folder / "child").string() +
+                               "; echo $$ >" + (folder / "pid").string() + "; wait";
     (void)children.start({{"/bin/sh", "-c", script}, {"PATH=/bin:/usr/bin"}}, [](int) {});
     for (;;) ::pause();
   }
   ASSERT_TRUE(eventually([&] { return is_there(folder / "pid"); }));
-  const pid_t worker = number_in(folder / "pid");
-  EXPECT_TRUE(lives(worker));
+  const pid_t worker = number_in(folder / "pid"), child = number_in(folder / "child");
+  EXPECT_TRUE(lives(worker) && lives(child));
   ::kill(agent, SIGKILL);
   ::waitpid(agent, nullptr, 0);
   EXPECT_TRUE(eventually([&] {
     ::waitpid(-1, nullptr, WNOHANG);  // another test made this program a reaper
-    return !lives(worker);
+    return !lives(worker) && !lives(child);
   }));
 }
 

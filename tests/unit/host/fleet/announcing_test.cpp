@@ -63,12 +63,14 @@ TEST(Announcing, the_same_again_changes_nothing) {
   EXPECT_EQ(driver.rows("workers"), 1u);
 }
 
-TEST(Announcing, a_worker_lives_on_without_being_listed_or_heard_of) {
+TEST(Announcing, a_worker_lives_on_without_being_listed_or_heard_of_and_is_no_capacity) {
   FleetDriver driver = simple_fleet();
   ASSERT_FALSE(announce(driver, machine(driver)));
   driver.advance(25h);
   ASSERT_EQ(driver.workers(WorkerState::running).size(), 1u);
-  EXPECT_EQ(driver.pool("p/w").totals.running, 2);
+  EXPECT_EQ(driver.pool("p/w").totals.running, 0);
+  EXPECT_EQ(driver.pool("p/w").totals.absent, 2);
+  EXPECT_TRUE(driver.errors().empty()) << "it never was there";
 }
 
 TEST(Announcing, nobody_ends_a_worker_for_want_of_work) {
@@ -96,7 +98,7 @@ TEST(Announcing, a_worker_that_was_removed_can_be_announced_again) {
   AnnouncedWorker other = machine(driver);
   other.capacity = 5;
   ASSERT_FALSE(announce(driver, other));
-  EXPECT_EQ(driver.pool("p/w").totals.running, 5);
+  EXPECT_EQ(driver.pool("p/w").totals.absent, 5);
   EXPECT_TRUE(driver.pool("p/w").stopped.empty());
 }
 
@@ -109,7 +111,7 @@ TEST(Announcing, an_update_changes_what_was_announced_and_nothing_else) {
   worker.capacity = 7;
   ASSERT_TRUE(driver.fleet().update_announced_worker(worker, driver.now()));
   driver.settle();
-  EXPECT_EQ(driver.pool("p/w").totals.running, 7);
+  EXPECT_EQ(driver.pool("p/w").totals.absent, 7);
   driver.demand("p/w", 8);
   EXPECT_FALSE(driver.fleet().update_announced_worker(
       {.name = driver.name("cloud-1"), .provider_id = ProviderId("cloud")}, driver.now()));

@@ -25,6 +25,7 @@ class FakeCloud {
   std::function<void(Listing&)> spoil_listing = {};
   std::map<std::string, Interruption> notices = {};  // by worker id
   double price = 1;
+  std::vector<AnnouncedMachine> announced = {};  // machines that nobody launches
 
   // To look at.
   std::map<std::string, Instance> instances = {};  // by worker id; those that are not gone
@@ -114,6 +115,7 @@ inline Result<Listing> FakeCloud::list() {
   if (down) return *down;
   Listing listing;
   for (const auto& [id, instance] : instances) listing.instances.push_back(instance);
+  listing.announced = announced;
   if (spoil_listing) spoil_listing(listing);
   return listing;
 }

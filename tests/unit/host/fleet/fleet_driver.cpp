@@ -100,7 +100,8 @@ void FleetDriver::provider_up(const std::string& id, ProviderSettings settings,
   up_[id] = {.provider_id = ProviderId(id),
              .settings = settings,
              .field_classes = std::move(classes),
-             .has_notices = true};
+             .has_notices = true,
+             .announces = providers_announce};
   if (settings.max_capacity) provider_limits[ProviderId(id)] = *settings.max_capacity;
   fleet_->provider_up(up_[id], now());
   settle();

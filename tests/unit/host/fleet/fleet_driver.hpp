@@ -103,6 +103,7 @@ class FleetDriver {
   const Sha256 secret = sha256("a secret of all workers");
   std::vector<events::Event> events = {};
   std::map<ProviderId, std::int64_t> provider_limits = {};
+  bool providers_announce = true;  // what those that come up say of themselves
 
  private:
   void step();

@@ -5,6 +5,7 @@
 #include "host/auth/client_row.hpp"
 #include "host/events/event.hpp"
 #include "host/fleet/rows.hpp"
+#include "host/store/migrations.hpp"
 #include "host/store/row.hpp"
 #include "tests/unit/host/store/test_tables.hpp"
 
@@ -24,21 +25,26 @@ std::string written(const Table& table) {
   return lines;
 }
 
-std::string found(const std::filesystem::path& file, std::string_view table) {
+// All rows of one column, as text.
+std::string column(const std::filesystem::path& file, const std::string& sql) {
   sqlite3* database = nullptr;
   sqlite3_open(file.c_str(), &database);
   std::string lines;
-  const std::string sql = "SELECT name || ' ' || type || ' ' || pk FROM pragma_table_info('" +
-                          std::string(table) + "') ORDER BY cid";
-  sqlite3_exec(
-      database, sql.c_str(),
-      [](void* out, int, char** values, char**) {
-        *static_cast<std::string*>(out) += std::string(values[0]) + "\n";
-        return 0;
-      },
-      &lines, nullptr);
+  EXPECT_EQ(sqlite3_exec(
+                database, sql.c_str(),
+                [](void* out, int, char** values, char**) {
+                  *static_cast<std::string*>(out) += std::string(values[0]) + "\n";
+                  return 0;
+                },
+                &lines, nullptr),
+            SQLITE_OK);
   sqlite3_close(database);
   return lines;
+}
+
+std::string found(const std::filesystem::path& file, std::string_view table) {
+  return column(file, "SELECT name || ' ' || type || ' ' || pk FROM pragma_table_info('" +
+                          std::string(table) + "') ORDER BY cid");
 }
 
 template <class Row>
@@ -77,6 +83,17 @@ TEST(ReadRowsTest, a_value_that_no_longer_means_anything_is_an_error_with_its_pl
   const auto read = read_rows<fleet::WorkerRow>(store, [](const fleet::WorkerRow&) {});
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().message, "table workers: column state holds what does not belong there");
+}
+
+TEST(Migrations, a_worker_of_before_was_launched_or_announced_by_its_owner) {
+  const TemporaryFolder folder;
+  SqliteSettings older;
+  older.migrations = migrations().first(2);
+  open_store(folder / "a.db", older);
+  column(folder / "a.db", "INSERT INTO workers (number, expires) VALUES (1, NULL), (2, 5000)");
+  open_store(folder / "a.db", {});
+  EXPECT_EQ(column(folder / "a.db", "SELECT origin FROM workers ORDER BY number"),
+            "launched\nowner\n");
 }
 
 }  // namespace

@@ -94,7 +94,10 @@ Scene::Scene(std::vector<store::Batch> before, FailureLimits limits) {
     fleet->post([id](fleet::Fleet& of, fleet::Now at) {
       fleet::ProviderUp up;
       up.provider_id = ProviderId(id);
-      up.field_classes = cloud_description().field_classes;
+      const bool announces = up.provider_id == ProviderId("rack");
+      up.field_classes = announces ? static_machines::StaticProvider::describe().field_classes
+                                   : cloud_description().field_classes;
+      up.announces = announces;
       of.provider_up(up, at);
     });
   router = std::make_unique<http::Router>(Log());

@@ -2,6 +2,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 
+#include "plugins/base/digest.hpp"
 #include "plugins/provider/local/identity.hpp"
 #include "plugins/provider/local/limits.hpp"
 #include "tests/unit/plugins/provider/local/scene.hpp"

@@ -4,7 +4,7 @@
 
 #include <muster/json_schema.hpp>
 
-#include "plugins/provider/local/quantities.hpp"
+#include "plugins/base/quantities.hpp"
 
 namespace muster::local {
 namespace {

@@ -1,9 +1,9 @@
-#include "plugins/provider/local/quantities.hpp"
+#include "plugins/base/quantities.hpp"
 
 #include <array>
 #include <charconv>
 
-namespace muster::local {
+namespace muster {
 namespace {
 
 struct Unit {
@@ -42,4 +42,4 @@ std::optional<std::int64_t> parse_bytes(std::string_view text) {
   return parse(text, units, std::int64_t{1} << 50);
 }
 
-}  // namespace muster::local
+}  // namespace muster

@@ -6,10 +6,11 @@
 #include <string>
 #include <string_view>
 #include <sys/types.h>
-#include <utility>
 
 #include <muster/context.hpp>
 #include <muster/error.hpp>
+
+#include "plugins/base/descriptor.hpp"
 
 struct stat;
 
@@ -35,17 +36,7 @@ class StateFile {
   void distrust() { seen_ = {}; }
 
   // Released with the object. Gives up as `cancelled` when the context says so.
-  class Lock {
-   public:
-    explicit Lock(int file) : file_(file) {}
-    ~Lock();
-    Lock(Lock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
-    Lock& operator=(Lock&&) = delete;
-
-   private:
-    int file_;
-  };
-  Result<Lock> lock(const Context& context) const;
+  Result<Descriptor> lock(const Context& context) const;
 
  private:
   // Changes whenever another process replaces the file.

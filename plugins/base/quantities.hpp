@@ -6,10 +6,10 @@
 #include <optional>
 #include <string_view>
 
-namespace muster::local {
+namespace muster {
 
 // Nothing if the text is no such quantity, or more than anybody can mean. Pure.
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 std::optional<std::int64_t> parse_bytes(std::string_view text);
 
-}  // namespace muster::local
+}  // namespace muster

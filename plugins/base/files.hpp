@@ -6,32 +6,13 @@
 #include <string>
 #include <string_view>
 #include <sys/types.h>
-#include <unistd.h>
-#include <utility>
 
 #include <muster/context.hpp>
 #include <muster/error.hpp>
 
-namespace muster::local {
+#include "plugins/base/descriptor.hpp"
 
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int get() const { return number_; }
-  explicit operator bool() const { return number_ >= 0; }
-
- private:
-  int number_ = -1;
-};
+namespace muster {
 
 // A disk that is full is `capacity`: the host tries others and comes back. All else is `transient`.
 Error trouble(const std::filesystem::path& file, const char* what, int error_number);
@@ -58,4 +39,4 @@ Result<std::optional<Descriptor>> try_lock_file(const std::filesystem::path& fil
 enum class LockState { missing, held, free };
 LockState look_at_lock(const std::filesystem::path& file);
 
-}  // namespace muster::local
+}  // namespace muster

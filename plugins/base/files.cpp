@@ -1,4 +1,4 @@
-#include "plugins/provider/local/files.hpp"
+#include "plugins/base/files.hpp"
 
 #include <cerrno>
 #include <chrono>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <thread>
 
-namespace muster::local {
+namespace muster {
 namespace {
 
 namespace fs = std::filesystem;
@@ -116,4 +116,4 @@ LockState look_at_lock(const fs::path& file) {
   return ::flock(open.get(), LOCK_SH | LOCK_NB) == 0 ? LockState::free : LockState::held;
 }
 
-}  // namespace muster::local
+}  // namespace muster

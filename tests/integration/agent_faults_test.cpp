@@ -1,0 +1,223 @@
+// muster-agent when something goes wrong: lost answers, hosts out of reach, clocks, full disks,
+// kills.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/integration/agent_machine.hpp"
+#include "tests/support/eventually.hpp"
+#include "tests/support/raw_client.hpp"
+#include "tests/support/scripted_server.hpp"
+
+namespace muster::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class MachineInTrouble : public Machine {
+ protected:
+  // Stands between the agent and its host. `answer` may change what the host has answered.
+  using Change = std::function<std::string(const std::string& request, std::string answer)>;
+  std::unique_ptr<ScriptedServer> proxy(Change change) const {
+    return std::make_unique<ScriptedServer>([port = host.port(), change](const std::string& asked) {
+      RawClient upstream(port);
+      upstream.send(asked);
+      return change(asked, upstream.read_all());
+    });
+  }
+};
+
+// AddressSanitizer wants to come first, but needs not.
+Variables with_clock(const char* name, const std::string& value) {
+  return {{"LD_PRELOAD", MUSTER_SKEWED_CLOCK},
+          {"ASAN_OPTIONS", "verify_asan_link_order=0"},
+          {name, value}};
+}
+
+bool is_for(const std::string& request, const char* path) {
+  return request.find(std::string(path) + " HTTP/1.1\r\n") < request.find("\r\n");
+}
+
+// How to run a program with mounts of its own: as the root of a user namespace where those are
+// allowed, so that nobody needs to be root, and else as the real one. Empty: neither can be.
+std::vector<std::string> with_own_mounts() {
+  for (const std::vector<std::string>& way :
+       {std::vector<std::string>{"--user", "--map-root-user", "--mount"}, {"--mount"}}) {
+    std::vector<std::string> probe = way;
+    probe.insert(probe.end(), {"/bin/mount", "-t", "tmpfs", "tmpfs", "/mnt"});
+    if (run("/usr/bin/unshare", probe).exit_code == 0) return way;
+  }
+  return {};
+}
+
+TEST_F(MachineInTrouble, that_never_hears_the_answer_to_a_renewal_renews_again) {
+  announce();
+  std::atomic<int> renewals = 0;
+  const auto between = proxy([&](const std::string& request, std::string answer) {
+    const bool renewal = is_for(request, "/worker/reregister");
+    return renewal && ++renewals <= 2 ? "" : answer;  // the host has answered, and nobody heard it
+  });
+  configure(between->url());
+  const auto agent = start();
+  agent->wait_for("worker runs");
+  agent->signal(SIGHUP);
+  agent->wait_for("\"message\":\"renewed\"");
+  EXPECT_EQ(renewals, 3);
+  agent->signal(SIGHUP);  // and the secret of that answer is good, too
+  agent->wait_for("worker has first");
+  EXPECT_TRUE(eventually([&] { return renewals == 4; }));
+  agent->signal(SIGTERM);
+  EXPECT_EQ(agent->exit_code(), 0);
+}
+
+TEST_F(MachineInTrouble, that_never_hears_the_answer_to_its_registration_registers_again) {
+  announce();
+  std::atomic<int> registrations = 0;
+  const auto between = proxy([&](const std::string& request, std::string answer) {
+    return is_for(request, "/worker/register") && ++registrations == 1 ? "" : answer;
+  });
+  configure(between->url());
+  const auto agent = start();
+  agent->wait_for("worker runs");
+  EXPECT_EQ(registrations, 2);
+  agent->signal(SIGHUP);
+  agent->wait_for("\"message\":\"renewed\"");
+}
+
+TEST_F(MachineInTrouble, whose_renewal_is_refused_says_that_it_could_not_be_refreshed) {
+  announce();
+  const auto between = proxy([](const std::string& request, std::string answer) {
+    if (!is_for(request, "/worker/reregister")) return answer;
+    return ScriptedServer::with_status("403 Forbidden", R"({"code": "InsufficientScopes"})");
+  });
+  configure(between->url());
+  const auto agent = start();
+  agent->wait_for("worker runs");
+  agent->signal(SIGHUP);
+  EXPECT_EQ(agent->exit_code(), 21);
+  EXPECT_THAT(agent->output(), AllOf(HasSubstr("not renewed: HTTP 403 InsufficientScopes"),
+                                     HasSubstr("worker told to end")));
+}
+
+TEST_F(MachineInTrouble, that_is_stopped_before_it_could_register_ends_well) {
+  announce();
+  configure("http://127.0.0.1:1");
+  const auto agent = start();
+  agent->wait_for("not registered");
+  agent->signal(SIGTERM);
+  EXPECT_EQ(agent->exit_code(), 0);
+}
+
+TEST_F(MachineInTrouble,
+       that_cannot_reach_its_host_until_its_credentials_are_over_stops_its_worker) {
+  announce(3);
+  const auto agent = start();
+  agent->wait_for("worker runs");
+  const pid_t worker = worker_pid();
+  host.kill();
+  EXPECT_EQ(agent->exit_code(), 24);
+  EXPECT_THAT(agent->output(), AllOf(HasSubstr("not renewed"), HasSubstr("worker told to end")));
+  EXPECT_FALSE(lives(worker));
+}
+
+TEST_F(MachineInTrouble, survives_a_restart_of_its_host) {
+  announce(4);
+  host.keep_port();
+  const auto agent = start();
+  agent->wait_for("worker runs");
+  host.kill();
+  agent->wait_for("not renewed");
+  host.start();
+  agent->wait_for("\"message\":\"renewed\"");
+}
+
+TEST_F(MachineInTrouble, whose_clock_is_wrong_goes_by_the_hosts) {
+  announce(4);
+  for (const char* skew : {"7200", "-7200"}) {
+    const auto agent = start(with_clock("MUSTER_TEST_SKEW", skew));
+    agent->wait_for("this machine's clock is wrong");
+    agent->wait_for("\"message\":\"renewed\"");
+    agent->signal(SIGKILL);
+    agent->exit_code();
+  }
+}
+
+TEST_F(MachineInTrouble, whose_clock_jumps_asks_its_host_at_once) {
+  announce();
+  const std::filesystem::path skew = folder / "skew";
+  std::ofstream(skew) << "0";
+  const auto agent = start(with_clock("MUSTER_TEST_SKEW_FILE", skew.string()));
+  agent->wait_for("worker runs");
+  std::ofstream(skew) << "7200";
+  std::ofstream(folder / "state/reports") << "busy 1\n";  // so that it looks at its clock
+  agent->wait_for("the clock has jumped");
+  agent->wait_for("\"message\":\"renewed\"");
+  agent->signal(SIGTERM);
+  EXPECT_EQ(agent->exit_code(), 0);
+}
+
+TEST_F(MachineInTrouble, whose_worker_is_killed_says_so_to_the_host) {
+  announce();
+  const auto agent = start();
+  agent->wait_for("worker runs");
+  ::kill(worker_pid(), SIGKILL);
+  EXPECT_EQ(agent->exit_code(), 10);
+  EXPECT_THAT(errors(), HasSubstr("The worker failed: signal 9 (Killed)."));
+}
+
+TEST_F(MachineInTrouble, whose_agent_is_killed_loses_its_worker_and_can_come_back) {
+  announce();
+  auto agent = start();
+  agent->wait_for("worker runs");
+  const pid_t worker = worker_pid();
+  agent->signal(SIGKILL);
+  EXPECT_EQ(agent->exit_code(), 128 + SIGKILL);
+  EXPECT_TRUE(eventually([&] { return !lives(worker); }));
+  EXPECT_TRUE(std::filesystem::exists(folder / "state/credentials.json"));
+  std::ofstream(folder / "state/.credentials.json.Ab12cd") << "half of what is secret";
+  agent = start();
+  agent->wait_for("worker runs");
+  EXPECT_NE(worker_pid(), worker);
+  EXPECT_FALSE(std::filesystem::exists(folder / "state/.credentials.json.Ab12cd"));
+}
+
+TEST_F(MachineInTrouble, whose_disk_is_full_says_so_and_ends) {
+  announce();
+  const std::string program = std::string(MUSTER_PROGRAMS) + "/muster-agent";
+  Process agent("/bin/bash", {"-c", "ulimit -f 1; exec \"$0\" --config \"$1\"", program,
+                              (folder / "agent.toml").string()});
+  EXPECT_EQ(agent.exit_code(), 21);
+  EXPECT_THAT(errors(), HasSubstr("could not write the worker's configuration"));
+}
+
+// A small disk of its own, which the worker fills.
+TEST_F(MachineInTrouble, whose_disk_becomes_full_keeps_the_old_files_whole_says_so_and_ends) {
+  const std::vector<std::string> own_mounts = with_own_mounts();
+  ASSERT_FALSE(own_mounts.empty())
+      << "THIS TEST DID NOT RUN: it needs user namespaces, or to be root with mounts of its own";
+  announce();
+  write_worker(
+      "trap 'grep -q accessToken \"$MUSTER_CREDENTIALS_FILE\" && echo \"they are whole\"; exit 0' "
+      "TERM\ncat /dev/zero >\"${MUSTER_REPORTS%/*}/ballast\" 2>/dev/null\necho \"the disk is "
+      "full\"\n"
+      "while :; do sleep 1000 & wait $!; done\n");
+  std::filesystem::create_directory(folder / "state");
+  std::vector<std::string> arguments = own_mounts;
+  arguments.insert(
+      arguments.end(),
+      {"/bin/sh", "-c",
+       "mount -t tmpfs -o size=64k,mode=0700 tmpfs \"$1\" && exec \"$0\" --config \"$2\"",
+       std::string(MUSTER_PROGRAMS) + "/muster-agent", (folder / "state").string(),
+       (folder / "agent.toml").string()});
+  Process agent("/usr/bin/unshare", arguments);
+  agent.wait_for("the disk is full");
+  agent.signal(SIGHUP);  // renews now
+  EXPECT_EQ(agent.exit_code(), 21) << agent.output();
+  EXPECT_THAT(agent.output(),
+              AllOf(HasSubstr("No space left on device"), HasSubstr("they are whole")));
+  EXPECT_THAT(errors(), HasSubstr("could not write the worker's configuration"));
+}
+
+}  // namespace
+}  // namespace muster::testing
