@@ -5,8 +5,6 @@
 namespace muster::demand {
 namespace {
 
-constexpr std::size_t most_unknown = 100;  // of which anybody wants to hear
-
 // A whole number from 0; nothing if it is none.
 std::optional<std::int64_t> number(const json::value& value) {
   if (value.is_int64() && value.get_int64() >= 0 && value.get_int64() <= max_pending)

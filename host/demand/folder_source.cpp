@@ -24,7 +24,6 @@ namespace fs = std::filesystem;
 // What a machine with work for days may have; beyond it nobody counts exactly.
 constexpr std::int64_t most_counted = 100'000;
 constexpr std::size_t most_folders = 1'000;
-constexpr std::size_t most_unknown = 100;
 
 struct Closer {
   void operator()(DIR* folder) const { ::closedir(folder); }

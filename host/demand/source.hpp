@@ -13,6 +13,8 @@
 
 namespace muster::demand {
 
+constexpr std::size_t most_unknown = 100;  // pools of which anybody wants to hear
+
 // One answer. A pool that is in none of the two is one that the source did not speak of this time.
 struct Answer {
   Counts counts;

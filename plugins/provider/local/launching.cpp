@@ -79,8 +79,9 @@ json::object Workshop::agent_configuration(const AllocateRequest& request, const
       {"folder", starting.folder.string()},
       {"identity", json::object{{"kind", "local"}, {"secretFile", "secret"}}},
       {"worker", std::move(worker)}};
-  // The host is near: waiting for it saves nothing.
-  json::object timings{{"retryMin", "50ms"}, {"retryMax", "5s"}, {"idleCheck", "5s"}};
+  // The host is near: waiting for it saves nothing, and it does not know a worker before all that
+  // are launched with it are up.
+  json::object timings{{"retryMin", "50ms"}, {"retryMax", "1s"}, {"idleCheck", "5s"}};
   for (const auto& [name, value] : settings_.timings) timings[name] = value;
   configuration["timings"] = std::move(timings);
   if (!settings_.ca_file.empty()) configuration["caFile"] = settings_.ca_file;
