@@ -22,6 +22,13 @@
 #include "host/fleet/settings.hpp"
 #include "host/store/store.hpp"
 
+namespace muster::queue {
+class Queue;
+struct Ask;
+struct Request;
+struct Verdict;
+}  // namespace muster::queue
+
 namespace muster::fleet {
 
 // Both clocks: the wall's for what is stored and shown, the steady one to notice that the wall's
@@ -35,8 +42,11 @@ struct Outcome {
   store::Batch changes;
   std::vector<Question> questions;
   std::vector<events::Event> events;  // durable with the changes
+  std::vector<std::int64_t> settled;  // requests of the queue that wait no longer; likewise
 
-  bool empty() const { return changes.empty() && questions.empty() && events.empty(); }
+  bool empty() const {
+    return changes.empty() && questions.empty() && events.empty() && settled.empty();
+  }
 };
 
 // What a worker is told when it registers.
@@ -140,6 +150,12 @@ class Fleet {
                                                    const std::optional<std::string>& scope,
                                                    Now now);
 
+  // The queue: who waits for a worker, and who holds one. Its workers are those that run here.
+  Result<std::int64_t> request_worker(queue::Ask ask, Now now);  // see Queue::request
+  queue::Queue& change_queue(Now now);
+  const queue::Queue& queue() const { return *queue_; }
+  queue::Verdict verdict_of(const queue::Request& request, Now now) const;
+
   // Decides all that can be decided now, and hands out what came of it.
   Outcome settle(Now now);
   // When settle() should be called again at the latest.
@@ -155,6 +171,7 @@ class Fleet {
   const std::vector<Worker>& workers() const { return workers_; }
   const Pool* find_pool(const WorkerPoolId& id) const;
   const Worker* find_worker(const WorkerName& name) const;
+  const Worker* find_worker(std::int64_t number) const;
   // Whatever its pool; two providers may have machines of the same name.
   std::vector<const Worker*> find_workers(const WorkerGroup& group, const WorkerId& id) const;
   const ApiPoolRow* find_api_pool(const WorkerPoolId& id) const;
@@ -327,6 +344,15 @@ class Fleet {
   // announcing.cpp
   Result<Index> place_of(const AnnouncedWorker& announced) const;
 
+  // queueing.cpp: the queue's workers and its demand
+  void tell_queue_of_pools();
+  void offer_to_queue(Index worker);
+  void offer_changed_workers();
+  void count_leases();
+  void measure_queue();
+  void add_up_demand(Index pool);
+  Result<void> load_queue(const store::Store& store);
+
   // living.cpp: a worker's life
   Result<Index> known(const WorkerName& name) const;
   void became_running(Index worker);
@@ -370,6 +396,9 @@ class Fleet {
   std::shared_ptr<const Configuration> configuration_;
   std::map<WorkerPoolId, std::shared_ptr<const PoolSpec>> api_pools_;
   std::map<WorkerPoolId, ApiPoolRow> api_rows_;
+  std::unique_ptr<queue::Queue> queue_;
+  bool queue_in_use_ = false;                     // until then its workers would only cost memory
+  Time queue_measured_{};                         // when its demand was last taken
   std::map<std::int64_t, json::value> bid_data_;  // of workers whose launch is tried again
 
   Now now_{};

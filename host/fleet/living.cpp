@@ -5,12 +5,19 @@
 
 #include "host/fleet/changing.hpp"
 #include "host/lifecycle/cycling.hpp"
+#include "host/queue/queue.hpp"
 #include "host/store/row.hpp"
 
 namespace muster::fleet {
 namespace {
 
 constexpr std::size_t terminations_in_one_call = 100;
+
+// What is leased of a worker is work, also if the worker knows nothing of it.
+std::int64_t leased(const queue::Queue& queue, const Worker& worker) {
+  const queue::Worker* known = queue.find_worker(worker.number);
+  return known ? known->used.active_task : 0;
+}
 
 Error no_longer_wanted(std::string message) {
   return Error::not_found(std::move(message)).with_code("gone");
@@ -136,6 +143,8 @@ Result<void> Fleet::worker_active(const WorkerName& name, std::int64_t busy, Now
   if (busy < 0 || busy > workers_[*index].capacity)
     return Error::invalid("busy is " + std::to_string(busy) + ", but the worker's capacity is " +
                           std::to_string(workers_[*index].capacity));
+  busy =
+      std::clamp<std::int64_t>(leased(*queue_, workers_[*index]), busy, workers_[*index].capacity);
   const bool first = busy > 0 && !workers_[*index].claimed;
   const bool changed = workers_[*index].busy != busy;
   {
@@ -163,14 +172,15 @@ Result<ShouldTerminate> Fleet::should_terminate(const WorkerName& name, Now now)
   if (worker.state == WorkerState::stopping || worker.state == WorkerState::stopped)
     return ShouldTerminate{true, worker.reason};
   if (worker.state == WorkerState::requested) return ShouldTerminate{false, "not registered yet"};
+  const bool works = leased(*queue_, worker) > 0;
   // After a start the demand is not known yet.
-  if (worker.drain == Drain::none && now_.wall >= grace_until_ &&
+  if (!works && worker.drain == Drain::none && now_.wall >= grace_until_ &&
       may_shrink(pools_[worker.pool], worker))
     start_drain(*index, Drain::surplus, "over capacity: nothing waits for it");
   // Thousands ask every few seconds: to the minute is enough for what depends on it.
   if (now.wall - workers_[*index].last_active >= std::chrono::minutes(1))
     Changing(*this, *index)->last_active = now.wall;
-  const bool ends = workers_[*index].drain != Drain::none;
+  const bool ends = !works && workers_[*index].drain != Drain::none;
   return ShouldTerminate{ends, ends ? workers_[*index].reason : "needed"};
 }
 

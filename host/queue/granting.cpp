@@ -29,11 +29,12 @@ void Queue::charge(Index at, double capacity_seconds) {
   for (const Index line : teams_[at].lines) index(line);
 }
 
+// A clock that was set back makes nothing larger.
 void Queue::rebase() {
-  const double factor = std::exp2(-half_lives(now_ - usage_base_, settings_));
+  const double factor = std::exp2(-std::max(0.0, half_lives(now_ - usage_base_, settings_)));
   for (Index line = 0; line < lines_.size(); ++line)
     if (lines_[line].team != nowhere) unindex(line);
-  for (Team& team : teams_) team.usage = std::min(team.usage * factor, 1e15);
+  for (Team& team : teams_) team.usage *= factor;
   usage_base_ = now_;
   for (Index line = 0; line < lines_.size(); ++line)
     if (lines_[line].team != nowhere) index(line);
@@ -201,7 +202,7 @@ void Queue::offer_again(Index at) {
 }
 
 void Queue::place_again(Index at) {
-  if (to_place_.empty() || to_place_.back() != at) to_place_.push_back(at);
+  if (!std::exchange(lines_[at].to_place, true)) to_place_.push_back(at);
 }
 
 // Whoever has room is offered first, in the order of the lines; what can be placed after that is a
@@ -212,6 +213,7 @@ void Queue::serve() {
     if (to_offer_.empty()) {
       const Index line = to_place_.back();
       to_place_.pop_back();
+      lines_[line].to_place = false;
       place(line);
       continue;
     }

@@ -208,11 +208,7 @@ void Queue::settle_after_load(Time now) {
     end(request, "its worker is gone: it ended while the host was down");
   }
   loading_ = false;
-  for (Index line = 0; line < lines_.size(); ++line)
-    if (lines_[line].team != nowhere) {
-      index(line);
-      place_again(line);
-    }
+  relink_all();
   serve();
 }
 

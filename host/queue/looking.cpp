@@ -5,25 +5,36 @@
 
 namespace muster::queue {
 
+// The pools whose workers it may use; see relink().
+Waiting Queue::candidates_of(const Line& line) const {
+  const Team& team = teams_[line.team];
+  Waiting waiting;
+  waiting.tags = line.tags;
+  for (const Index pool : team.pools)
+    if (line.pool == nowhere || line.pool == pool) waiting.pools.push_back(pools_[pool].id);
+  const bool uses_shared = !team.pools.empty() || team.own_workers == 0;
+  waiting.shared = uses_shared && line.pool == nowhere;
+  if (uses_shared && line.pool != nowhere && !pools_[line.pool].dedicated)
+    waiting.pools.push_back(pools_[line.pool].id);
+  return waiting;
+}
+
+Waiting Queue::candidates_of(const Request& request) const {
+  return candidates_of(lines_[request.line]);
+}
+
+// What a team may not hold is not to be launched for it.
 std::vector<Waiting> Queue::demand() const {
   std::vector<Waiting> all;
   for (const Line& line : lines_) {
     if (line.team == nowhere || line.waiting.empty()) continue;
     const Team& team = teams_[line.team];
-    Waiting waiting;
-    waiting.capacity = line.waiting_capacity;
-    // What a team may not hold is not to be launched for it.
-    if (team.max_held > 0)
-      waiting.capacity = std::clamp<std::int64_t>(team.max_held - team.held, 0, waiting.capacity);
-    if (waiting.capacity == 0) continue;
+    const std::int64_t allowed = team.max_held > 0 ? team.max_held - team.held : largest_amount;
+    const std::int64_t capacity = std::min(line.waiting_capacity, allowed);
+    if (capacity <= 0) continue;
+    Waiting& waiting = all.emplace_back(candidates_of(line));
+    waiting.capacity = capacity;
     waiting.largest = requests_[line.waiting.begin()->request].needs.active_task;
-    for (const Index pool : team.pools)
-      if (line.pool == nowhere || line.pool == pool) waiting.pools.push_back(pools_[pool].id);
-    const bool uses_shared = !team.pools.empty() || team.own_workers == 0;
-    if (uses_shared && line.pool == nowhere) waiting.shared = true;
-    if (uses_shared && line.pool != nowhere && !pools_[line.pool].dedicated)
-      waiting.pools.push_back(pools_[line.pool].id);
-    all.push_back(std::move(waiting));
   }
   return all;
 }
@@ -38,7 +49,10 @@ Situation Queue::situation_of(const Request& request) const {
   situation.team_held = team.held;
   situation.team_limit = team.max_held;
   const Index worker = situation.held ? request.worker : line.reserved;
-  if (worker != nowhere) situation.worker = "worker " + std::to_string(workers_[worker].number);
+  if (worker != nowhere) {
+    situation.worker_number = workers_[worker].number;
+    situation.worker = "worker " + std::to_string(situation.worker_number);
+  }
   if (situation.held) return situation;
   for (const Line::Place& other : line.waiting) {
     if (other.number == request.number) break;

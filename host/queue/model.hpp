@@ -175,7 +175,8 @@ struct Line {
     bool fallback = false;
   };
   std::vector<Reach> reach;
-  bool indexed = false;  // it waits in the orders of its groups
+  bool indexed = false;   // it waits in the orders of its groups
+  bool to_place = false;  // its head is to be tried
   Turn turn;
   Age age;
   Index reserved = nowhere;  // a worker that nobody else gets until its head fits there

@@ -39,7 +39,7 @@ Index Queue::index_of_group(ScopeKind scope, Index owner, const std::vector<std:
   group.owner = owner;
   group.tags = tags;
   siblings.push_back(added);
-  relink_all();
+  if (!loading_) relink_all();
   return added;
 }
 
@@ -56,15 +56,10 @@ const Worker* Queue::find_worker(std::int64_t number) const {
 // -------------------------------------------------------------------------------------------------
 // Candidates
 
-namespace {
-
-// A worker with tags serves only requests with tags, and those must all be its own.
 bool tags_match(const std::vector<std::string>& worker, const std::vector<std::string>& wanted) {
   if (wanted.empty()) return worker.empty();
-  return std::ranges::includes(worker, wanted);  // both are ordered
+  return std::ranges::includes(worker, wanted);
 }
-
-}  // namespace
 
 // A team with pools uses their workers, and the shared ones when those have no room. A team without
 // pools but with workers of its own uses those alone. Any other uses the shared ones.
@@ -94,6 +89,7 @@ void Queue::relink(Index at) {
   } else {
     add_shared(false);
   }
+  demand_changed_ = true;
   index(at);
   // What was reserved may be out of reach now.
   unreserve(at);

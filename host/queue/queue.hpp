@@ -43,6 +43,9 @@ struct TeamNumbers {
   std::int64_t max_held = 0, max_pending = 0;
 };
 
+// A worker with tags serves only requests with tags, and those must all be its own. Both ordered.
+bool tags_match(const std::vector<std::string>& worker, const std::vector<std::string>& wanted);
+
 // What a file says of a pool.
 struct FilePool {
   std::string origin;
@@ -52,7 +55,8 @@ struct FilePool {
 // Capacity that waits, and the pools whose workers could serve it, the preferred ones first.
 struct Waiting {
   std::int64_t capacity = 0;
-  std::int64_t largest = 0;  // of one request
+  std::int64_t largest = 0;  // of the request whose turn it is
+  std::vector<std::string> tags;
   std::vector<WorkerPoolId> pools;
   bool shared = false;  // and all pools that are not dedicated, behind those
 };
@@ -120,6 +124,10 @@ class Queue {
   const TeamPool* find_pool(const WorkerPoolId& id) const;
   double usage_of(const Team& team, Time now) const;  // as it counts now
   std::vector<Waiting> demand() const;
+  // Since demand() was looked at with this.
+  bool demand_changed() const { return demand_changed_; }
+  std::vector<Waiting> take_demand() { return demand_changed_ = false, demand(); }
+  Waiting candidates_of(const Request& request) const;  // without an amount
   // Without the outlooks of pools.
   Situation situation_of(const Request& request) const;
   // Empty if all sums are what the requests say; else the first that is not. For tests.
@@ -192,6 +200,8 @@ class Queue {
   void place(Index line);
   Index choose(const Line& line, const Request& request) const;
 
+  Waiting candidates_of(const Line& line) const;  // looking.cpp
+
   // loading.cpp
   RequestRow row_of(const Request& request) const;
   TeamRow row_of(const Team& team) const;
@@ -225,6 +235,7 @@ class Queue {
   std::multimap<std::int64_t, Index> loaded_leases_;        // by the worker, until it is offered
   bool loading_ = false;                                    // nothing is granted until all is known
   std::int64_t waiting_ = 0;
+  bool demand_changed_ = false;
 
   std::vector<Timer> timers_;
   std::vector<std::pair<Time, std::int64_t>> ended_;  // in their order

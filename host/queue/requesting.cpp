@@ -58,9 +58,9 @@ Result<std::int64_t> Queue::request(Ask ask, std::int64_t number, Time now) {
   now_ = now;
   if (const auto fine = check_ask(ask); !fine) return fine.error();
   if (!team_index_.contains(ask.team) && teams_.size() >= most_names)
-    return Error::quota("there are too many teams").with_code("queueFull");
+    return Error::throttle("there are too many teams").with_code("queueFull");
   if (!ask.pool.empty() && !pool_index_.contains(ask.pool) && pools_.size() >= most_names)
-    return Error::quota("there are too many pools").with_code("queueFull");
+    return Error::throttle("there are too many pools").with_code("queueFull");
   std::ranges::sort(ask.tags);
   const auto [repeated, end] = std::ranges::unique(ask.tags);
   ask.tags.erase(repeated, end);
@@ -84,11 +84,11 @@ Result<std::int64_t> Queue::request(Ask ask, std::int64_t number, Time now) {
                           " at once; this asks for " + std::to_string(ask.needs.active_task))
         .with_code("teamLimit");
   if (of.max_pending > 0 && of.pending >= of.max_pending)
-    return Error::quota("team " + of.id.str() + " has " + std::to_string(of.pending) +
-                        " requests waiting, which is its limit; try again when some are served")
+    return Error::throttle("team " + of.id.str() + " has " + std::to_string(of.pending) +
+                           " requests waiting, which is its limit; try again when some are served")
         .with_code("teamLimit");
   if (waiting_ >= settings_.most_waiting)
-    return Error::quota("the queue is full; try again later").with_code("queueFull");
+    return Error::throttle("the queue is full; try again later").with_code("queueFull");
   Request request;
   request.number = number;
   request.priority = static_cast<std::int32_t>(ask.priority);
@@ -177,6 +177,7 @@ void Queue::enqueue(Index at) {
   line.waiting_capacity += request.needs.active_task;
   ++teams_[request.team].pending;
   ++waiting_;
+  demand_changed_ = true;
   index(request.line);
   if (line.waiting.begin()->request == at) place_again(request.line);
 }
@@ -189,6 +190,7 @@ void Queue::dequeue(Index at) {
   line.waiting_capacity -= request.needs.active_task;
   --teams_[request.team].pending;
   --waiting_;
+  demand_changed_ = true;
   index(request.line);
   if (was_head) place_again(request.line);
 }
@@ -238,12 +240,7 @@ Result<void> Queue::release(std::int64_t number, Time now) {
   if (known == request_index_.end()) return unknown(number);
   const Index at = known->second;
   if (requests_[at].state == RequestState::waiting) dequeue(at);
-  if (requests_[at].state == RequestState::held) {
-    if (requests_[at].worker == nowhere) {  // not offered again since the start
-      std::erase_if(loaded_leases_, [at](const auto& lease) { return lease.second == at; });
-    }
-    free_worker(at);
-  }
+  if (requests_[at].state == RequestState::held) free_worker(at);
   if (requests_[at].state != RequestState::ended) settled_.push_back(number);
   forget(at);
   serve();
@@ -343,12 +340,10 @@ void Queue::expire_one(Index at) {
   if (waits && request.deadline != Time{} && request.deadline <= now_)
     reason = "its deadline passed before a worker was free";
   if (!waits && request.until != Time{} && request.until <= now_) reason = "its time was over";
-  if (waits) {
+  if (waits)
     dequeue(at);
-  } else {
-    std::erase_if(loaded_leases_, [at](const auto& lease) { return lease.second == at; });
+  else
     free_worker(at);
-  }
   end(at, std::move(reason));
 }
 

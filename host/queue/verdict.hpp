@@ -46,6 +46,7 @@ struct Outlook {
 struct Situation {
   bool held = false;
   std::string worker = {};  // that it has, or that is reserved for it
+  std::int64_t worker_number = 0;
   std::string team = {};
   std::int64_t needs = 1;  // of "active-task"
   std::int64_t position = 1;
