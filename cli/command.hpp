@@ -16,6 +16,7 @@ void add_client_commands(CLI::App& app);
 void add_plugin_commands(CLI::App& app);
 void add_rule_commands(CLI::App& app);
 void add_fleet_commands(CLI::App& app);
+void add_queue_commands(CLI::App& app);
 void add_simulate_command(CLI::App& app);
 
 // Adds --url, --token, --ca-file and, unless it is not wanted, --data-directory to a command.

@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_help_all_flag("--help-all", "Print the help of all commands");
   muster::cli::add_fleet_commands(app);
+  muster::cli::add_queue_commands(app);
   muster::cli::add_client_commands(app);
   muster::cli::add_plugin_commands(app);
   muster::cli::add_rule_commands(app);

@@ -356,6 +356,7 @@ ExitCode Daemon::drain() {
   log_.info("stopping: no new connections, running requests may end",
             {{"connections", server_->connections()}, {"milliseconds", deadline.count()}});
   status_.change([](HostStatus& status) { status.state = HostState::stopping; });
+  if (fleet_) fleet_->fleet().request_waiters().close();  // who waits for a worker asks again
   server_->drain([this] { signals_.wake(); });
   const auto until = clock_.steady() + deadline;
   Signals::Event event;

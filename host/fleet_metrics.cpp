@@ -2,6 +2,8 @@
 
 #include <muster/codec.hpp>
 
+#include "host/queue/queue.hpp"
+
 namespace muster {
 namespace {
 
@@ -33,6 +35,28 @@ void write_pool(const fleet::Pool& pool, Page& page) {
                {{"pool", id}, {"verdict", std::string(enum_names(fleet::VerdictKind{})[kind])}});
 }
 
+// What is said of the head of a line is said of all behind it.
+void write_queue(const fleet::Fleet& fleet, fleet::Now now, Page& page) {
+  const queue::Queue& queue = fleet.queue();
+  for (const queue::Team& team : queue.teams()) {
+    page.gauge("muster_queue_waiting_requests", "Requests of a team that wait for workers",
+               number(team.pending), {{"team", team.id.str()}});
+    page.gauge("muster_queue_held_capacity", "Capacity that a team holds", number(team.held),
+               {{"team", team.id.str()}});
+  }
+  std::map<std::pair<std::string, std::string>, std::int64_t> verdicts;
+  for (const queue::Line& line : queue.lines()) {
+    if (line.waiting.empty()) continue;
+    const queue::Verdict verdict =
+        fleet.verdict_of(queue.requests()[line.waiting.begin()->request], now);
+    verdicts[{std::string(enum_names(verdict.kind)[static_cast<std::size_t>(verdict.kind)]),
+              verdict.cause}] += static_cast<std::int64_t>(line.waiting.size());
+  }
+  for (const auto& [verdict, count] : verdicts)
+    page.gauge("muster_queue_verdicts", "Requests that wait, by what is to be said of them",
+               number(count), {{"verdict", verdict.first}, {"cause", verdict.second}});
+}
+
 void write_events(const events::Numbers& numbers, Page& page) {
   page.counter("muster_events_total", "Events, since the first start", number(numbers.newest));
   page.gauge("muster_events_listeners", "Streams of events that are open",
@@ -57,7 +81,8 @@ void write_events(const events::Numbers& numbers, Page& page) {
 }  // namespace
 
 void write_fleet_metrics(FleetOfHost& host, Page& page) {
-  host.fleet().read([&](const fleet::Fleet& fleet, fleet::Now) {
+  host.fleet().read([&](const fleet::Fleet& fleet, fleet::Now now) {
+    write_queue(fleet, now, page);
     for (const fleet::Pool& pool : fleet.pools())
       if (!pool.removed()) write_pool(pool, page);
     for (const fleet::ProviderState& provider : fleet.providers()) {

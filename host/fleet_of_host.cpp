@@ -8,6 +8,7 @@
 #include "host/base/secret.hpp"
 #include "host/fleet/rows.hpp"
 #include "host/plugin_loader/deadline_context.hpp"
+#include "host/queue/queue.hpp"
 #include "host/store/row.hpp"
 
 namespace muster {
@@ -77,6 +78,8 @@ const config::PluginInstance* find(const std::vector<config::PluginInstance>& in
 Result<std::unique_ptr<FleetOfHost>> FleetOfHost::start(Parts parts) {
   std::unique_ptr<FleetOfHost> fleet(new FleetOfHost(std::move(parts)));
   if (const auto opened = fleet->open(); !opened) return opened.error();
+  if (!fleet->parts_.configuration->teams.empty())
+    fleet->tell_of_teams(*fleet->parts_.configuration);
   fleet->start_worker_configurations();
   fleet->start_demand();
   fleet->watcher_ = std::thread([at = fleet.get()] { at->watch_providers(); });
@@ -161,6 +164,16 @@ void FleetOfHost::start_worker_configurations() {
   worker_configurations_ = std::move(*started);
 }
 
+void FleetOfHost::tell_of_teams(const config::HostConfiguration& configuration) {
+  std::map<queue::TeamId, queue::TeamNumbers> teams;
+  for (const auto& [name, numbers] : configuration.teams)
+    teams[queue::TeamId(name)] = {numbers.weight, numbers.max_held, numbers.max_pending};
+  fleet_->post([teams = std::move(teams), file = configuration.file.string()](fleet::Fleet& fleet,
+                                                                              fleet::Now now) {
+    fleet.change_queue(now).configure_teams(teams, file, now.wall);
+  });
+}
+
 // Also without any source: then it says once that nothing is wanted, which ends what a source that
 // was there before has asked for.
 void FleetOfHost::start_demand() {
@@ -227,11 +240,12 @@ std::shared_ptr<const config::HostConfiguration> FleetOfHost::configuration() co
 void FleetOfHost::configuration_changed(std::shared_ptr<const config::HostConfiguration> next) {
   std::unique_ptr<worker_configuration::Service> replaced;
   std::unique_ptr<demand::DemandService> replaced_demand;
-  bool other_source = false, other_demand = false;
+  bool other_source = false, other_demand = false, other_teams = false;
   {
     const std::lock_guard lock(mutex_);
     other_source = parts_.configuration->worker_configurations != next->worker_configurations;
     other_demand = parts_.configuration->demand != next->demand;
+    other_teams = parts_.configuration->teams != next->teams;
     parts_.configuration = next;
     if (other_demand) replaced_demand = std::move(demand_);
     if (other_source) replaced = std::move(worker_configurations_);
@@ -240,6 +254,7 @@ void FleetOfHost::configuration_changed(std::shared_ptr<const config::HostConfig
   replaced.reset();
   replaced_demand.reset();
   events_->reconfigure(next);
+  if (other_teams) tell_of_teams(*next);
   if (other_demand) start_demand();
   if (other_source) start_worker_configurations();
   reload_worker_configurations();

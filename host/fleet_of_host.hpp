@@ -60,6 +60,7 @@ class FleetOfHost {
   explicit FleetOfHost(Parts parts);
   Result<void> open();
   void start_worker_configurations();
+  void tell_of_teams(const config::HostConfiguration& configuration);
   void start_demand();
   void name_pools();
   worker_configuration::ProviderFacts facts_of(const config::PluginInstance& provider,

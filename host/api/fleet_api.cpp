@@ -36,26 +36,55 @@ void Paths::work(const char* method, const std::string& path, std::vector<std::s
               }));
 }
 
+void Paths::post(const char* method, const std::string& path, std::vector<std::string_view> known,
+                 ReadPosted read) {
+  router_.add(method, base_path + path,
+              [access = access_, known = std::move(known), read = std::move(read)](
+                  Request&& request, const Reply& reply) {
+                if (!access.fleet)
+                  return reply(error_answer(request, 503, "NoFleet", access.problem));
+                const auto query = Query::parse(request.query, known);
+                if (!query) return reply(error_answer(request, query.error()));
+                auto answer = read(request, *query);
+                if (!answer) return reply(answer.error());
+                const store::Health health = access.fleet->fleet().store_health();
+                if (!health.ok)
+                  return reply(error_answer(request, 503, "ReadOnly", health.sentence));
+                const auto asked = std::make_shared<const Request>(std::move(request));
+                const auto made = std::make_shared<Result<json::value>>();
+                access.fleet->fleet().post(
+                    [made, answer = std::move(*answer)](fleet::Fleet& fleet, fleet::Now now) {
+                      *made = answer(fleet, now);
+                    },
+                    [made, asked, reply] {
+                      reply(*made ? http::json_answer(**made) : refusal(*asked, made->error()));
+                    });
+              });
+}
+
+void Paths::ask(const char* method, const std::string& path, std::vector<std::string_view> known,
+                ReadAnswering read) {
+  post(method, path, std::move(known), read);
+}
+
 void Paths::change(const char* method, const std::string& path, ReadChange read) {
-  router_.add(
-      method, base_path + path, [access = access_, read](Request&& request, const Reply& reply) {
-        if (!access.fleet) return reply(error_answer(request, 503, "NoFleet", access.problem));
-        if (const auto query = Query::parse(request.query, {}); !query)
-          return reply(error_answer(request, query.error()));
-        auto change = read(request);
-        if (!change) return reply(change.error());
-        const store::Health health = access.fleet->fleet().store_health();
-        if (!health.ok) return reply(error_answer(request, 503, "ReadOnly", health.sentence));
-        const auto asked = std::make_shared<const Request>(std::move(request));
-        const auto made = std::make_shared<Result<void>>();
-        access.fleet->fleet().post(
-            [made, change = std::move(*change)](fleet::Fleet& fleet, fleet::Now now) {
-              *made = change(fleet, now);
-            },
-            [made, asked, reply] {
-              reply(*made ? http::json_answer(json::object{}) : refusal(*asked, made->error()));
-            });
-      });
+  using Read = boost::system::result<Answering, Response>;
+  post(method, path, {}, [read](const Request& request, const Query&) -> Read {
+    auto change = read(request);
+    if (!change) return change.error();
+    return Answering(
+        [change = std::move(*change)](fleet::Fleet& fleet, fleet::Now now) -> Result<json::value> {
+          if (const auto done = change(fleet, now); !done) return done.error();
+          return json::object{};
+        });
+  });
+}
+
+void Paths::handle(const char* method, const std::string& path, Handle by) {
+  router_.add(method, base_path + path,
+              [access = access_, by](Request&& request, const Reply& reply) {
+                by(access, std::move(request), reply);
+              });
 }
 
 void add_fleet_paths(http::Router& router, http::WorkerThreads& workers,
@@ -65,12 +94,15 @@ void add_fleet_paths(http::Router& router, http::WorkerThreads& workers,
   add_journal_paths(paths);
   add_fleet_changes(paths);
   add_worker_reports(paths);
+  add_queue_requests(paths);
+  add_queue_teams(paths);
   add_configuration_paths(paths);
 }
 
 Response refusal(const Request& request, const Error& error) {
   if (error.code == "readOnly") return error_answer(request, 503, "ReadOnly", error.message);
   if (error.code == "gone") return error_answer(request, 410, "ResourceExpired", error.message);
+  if (error.code == "conflict") return error_answer(request, 409, "RequestConflict", error.message);
   return error_answer(request, error);
 }
 

@@ -46,12 +46,29 @@ class Paths {
   void work(const char* method, const std::string& path, std::vector<std::string_view> known,
             Work answer);
 
+  // Reads the request at once, and answers with a document when what it changes is durable; no
+  // thread waits.
+  using Answering = std::function<Result<json::value>(fleet::Fleet&, fleet::Now)>;
+  using ReadAnswering = boost::system::result<Answering, http::Response> (*)(const http::Request&,
+                                                                             const Query&);
+  void ask(const char* method, const std::string& path, std::vector<std::string_view> known,
+           ReadAnswering read);
+
+  // Does all by itself.
+  using Handle = void (*)(const FleetAccess&, http::Request&&, const http::Reply&);
+  void handle(const char* method, const std::string& path, Handle by);
+
   // Reads the request at once and answers when what it changes is durable; no thread waits.
   using Change = std::function<Result<void>(fleet::Fleet&, fleet::Now)>;
   using ReadChange = boost::system::result<Change, http::Response> (*)(const http::Request&);
   void change(const char* method, const std::string& path, ReadChange read);
 
  private:
+  using ReadPosted = std::function<boost::system::result<Answering, http::Response>(
+      const http::Request&, const Query&)>;
+  void post(const char* method, const std::string& path, std::vector<std::string_view> known,
+            ReadPosted read);
+
   http::Router& router_;
   http::WorkerThreads& workers_;
   const FleetAccess access_;
@@ -63,7 +80,21 @@ void add_fleet_views(Paths& paths);          // pools, workers, launch configura
 void add_journal_paths(Paths& paths);        // decisions, errors
 void add_fleet_changes(Paths& paths);        // what operators may do
 void add_worker_reports(Paths& paths);       // what workers say of themselves
+void add_queue_requests(Paths& paths);       // who needs a worker
+void add_queue_teams(Paths& paths);          // teams and their pools, and what waits
 void add_configuration_paths(Paths& paths);  // worker configurations, providers, demand
+
+// The first key of the body that the struct does not have; empty if there is none.
+template <class Struct>
+std::string unknown_key(const json::object& body) {
+  for (const auto& [key, value] : body) {
+    const auto known =
+        std::apply([&key = key](const auto&... field) { return ((field.name == key) || ...); },
+                   Struct::fields());
+    if (!known) return key;
+  }
+  return {};
+}
 
 // The answer to a parameter or body that is wrong.
 http::Response refusal(const http::Request& request, const Error& error);

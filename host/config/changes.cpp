@@ -48,6 +48,7 @@ std::vector<Change> changes_between(const HostConfiguration& before,
   compare(before.store, after.store, "store", true);
   compare(before.fleet, after.fleet, "fleet", true);
   compare(before.demand, after.demand, "demand", false);
+  compare(before.teams, after.teams, "teams", false);
   compare(before.events, after.events, "events", true);
   compare(before.webhooks, after.webhooks, "webhooks", false);
   compare(before.amqp, after.amqp, "amqp", false);

@@ -166,6 +166,13 @@ struct FleetSettings {
   friend bool operator==(const FleetSettings&, const FleetSettings&) = default;
 };
 
+// A team's share of the workers, and its limits; 0: none.
+struct TeamSettings {
+  double weight = 1;
+  std::int64_t max_held = 0, max_pending = 0;
+  friend bool operator==(const TeamSettings&, const TeamSettings&) = default;
+};
+
 // All paths are absolute.
 struct HostConfiguration {
   std::filesystem::path file;  // empty: the built-in configuration
@@ -184,7 +191,8 @@ struct HostConfiguration {
   std::vector<PluginInstance> providers;  // sorted by id
   // Sorted by id; `cheapest`, `classic` and `estimator` if the file names none.
   std::vector<PluginInstance> strategies;
-  std::vector<DemandSettings> demand;  // sorted by name
+  std::vector<DemandSettings> demand;         // sorted by name
+  std::map<std::string, TeamSettings> teams;  // by name
   EventSettings events;
   std::vector<WebhookSettings> webhooks;  // sorted by name
   std::optional<AmqpSettings> amqp;

@@ -40,6 +40,8 @@ class Reader {
     read_http(table(root, "http"), host.http);
     read_auth(table(root, "auth"), host);
     host.demand = read_demand(table(root, "demand"));
+    for (const auto& [name, item] : table(root, "teams"))
+      host.teams[std::string(name)] = team(item.get_object());
     read_events(root, host);
     host.store.synchronous_full =
         text(table(root, "store"), "synchronous").value_or("full") == "full";
@@ -233,6 +235,16 @@ class Reader {
 
   void read_path(const json::object& from, const char* key, fs::path& into) const {
     if (const auto written = text(from, key)) into = absolute(*written);
+  }
+
+  static TeamSettings team(const json::object& from) {
+    TeamSettings team;
+    if (const auto* found = from.if_contains("weight")) team.weight = found->to_number<double>();
+    if (const auto* found = from.if_contains("maxHeld"))
+      team.max_held = found->to_number<std::int64_t>();
+    if (const auto* found = from.if_contains("maxPending"))
+      team.max_pending = found->to_number<std::int64_t>();
+    return team;
   }
 
   void read_events(const json::object& root, HostConfiguration& host) const {

@@ -70,6 +70,7 @@ void Fleet::configure(const std::shared_ptr<const Configuration>& configuration,
       else if (pools_[at].spec)
         drop_pool(at);
     }
+  tell_queue_of_pools();
 }
 
 void Fleet::take_pool(Index index, const std::shared_ptr<const PoolSpec>& spec) {
@@ -303,11 +304,8 @@ void Fleet::demand_changed(const Demand& demand, Now now) {
     is.pending = sensible_capacity(is.pending);
     if (is.claimed) is.claimed = sensible_capacity(*is.claimed);
     is.note = shortened(std::move(is.note));
-    if (is.pending == pool.demand.pending && is.claimed == pool.demand.claimed &&
-        is.note == pool.demand.note)
-      continue;
-    pool.demand = std::move(is);
-    wake(at, true);
+    pool.outside = std::move(is);
+    add_up_demand(at);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "host/base/secret.hpp"
 #include "host/fleet/changing.hpp"
 #include "host/fleet/sensible.hpp"
+#include "host/queue/queue.hpp"
 #include "host/store/row.hpp"
 
 namespace muster::fleet {
@@ -26,7 +27,10 @@ std::string instance_key(Index provider, const std::string& group, const std::st
 }  // namespace
 
 Fleet::Fleet(Settings settings, std::string host_id, std::int64_t epoch, Now now)
-    : settings_(std::move(settings)), host_id_(std::move(host_id)), epoch_(epoch) {
+    : settings_(std::move(settings)),
+      host_id_(std::move(host_id)),
+      epoch_(epoch),
+      queue_(std::make_unique<queue::Queue>(queue::Settings{}, static_cast<std::uint64_t>(epoch))) {
   begin(now);
   grace_until_ = now.wall + settings_.grace;
   outcome_.changes.emplace_back(store::put(HostRow{"hostId", host_id_}));
@@ -76,6 +80,7 @@ void Fleet::clock_was_set() {
     provider.notices_at = std::min(provider.notices_at, now + settings_.notices_every);
   }
   for (const bidding::Hold& hold : holds_.clock_was_set(now)) hold_changed(hold);
+  queue_->clock_was_set(now);
 }
 
 std::int64_t Fleet::next_number() {
@@ -260,6 +265,7 @@ Index Fleet::add_worker(Worker worker) {
 
 void Fleet::erase_worker(Index index) {
   Worker& worker = workers_[index];
+  queue_->withdraw(worker.number, worker.reason, now_.wall);
   forget_instance(index);
   Pool& pool = pools_[worker.pool];
   take_from_pool(is_alive(worker) ? pool.workers : pool.stopped, worker);
@@ -366,23 +372,6 @@ void Fleet::touch(Index index) {
   dirty_launch_configs_.push_back(index);
 }
 
-std::string short_digest(const std::string& bytes) {
-  return to_hex(sha256(bytes)).substr(0, 16);
-}
-
-void Fleet::journal(const Pool& pool, const char* kind, std::string reason, json::object inputs,
-                    json::object outputs) {
-  const std::string digest = short_digest(json::canonical(inputs));
-  outcome_.changes.emplace_back(store::put(
-      DecisionRow{.worker_pool_id = pool.id,
-                  .number = next_number(),
-                  .at = now_.wall,
-                  .kind = kind,
-                  .digest = digest,
-                  .reason = std::move(reason),
-                  .document = {{"inputs", std::move(inputs)}, {"outputs", std::move(outputs)}}}));
-}
-
 // -------------------------------------------------------------------------------------------------
 // Answers
 
@@ -410,6 +399,10 @@ void Fleet::answered(Answer answer, Now now) {
 Outcome Fleet::settle(Now now) {
   begin(now);
   run_timers();
+  offer_changed_workers();
+  queue_->expire(now.wall);
+  count_leases();
+  measure_queue();
   for (Index provider = 0; provider < providers_.size(); ++provider) ask_around(provider);
   for (const Index pool : std::exchange(to_look_at_, {})) look_at(pool);
   bid_for_all();
@@ -418,7 +411,12 @@ Outcome Fleet::settle(Now now) {
     terminate_waiting(provider);
   }
   prune();
+  offer_changed_workers();
+  count_leases();
   write_rows();
+  store::Batch of_queue = queue_->take_changes(now.wall);
+  std::ranges::move(of_queue, std::back_inserter(outcome_.changes));
+  outcome_.settled = queue_->take_settled();
   return std::exchange(outcome_, {});
 }
 

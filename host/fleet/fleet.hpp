@@ -20,8 +20,16 @@
 #include "host/base/secret.hpp"
 #include "host/bidding/holds.hpp"
 #include "host/fleet/model.hpp"
+#include "host/fleet/registration.hpp"
 #include "host/fleet/settings.hpp"
 #include "host/store/store.hpp"
+
+namespace muster::queue {
+class Queue;
+struct Ask;
+struct Request;
+struct Verdict;
+}  // namespace muster::queue
 
 namespace muster::fleet {
 
@@ -36,44 +44,11 @@ struct Outcome {
   store::Batch changes;
   std::vector<Question> questions;
   std::vector<events::Event> events;  // durable with the changes
+  std::vector<std::int64_t> settled;  // requests of the queue that wait no longer; likewise
 
-  bool empty() const { return changes.empty() && questions.empty() && events.empty(); }
-};
-
-// What a worker is told when it registers.
-struct Registered {
-  std::int64_t number = 0;
-  LaunchConfigId launch_config_id;
-  Time credentials_expire{};
-  json::object worker_config;
-};
-
-struct ShouldTerminate {
-  bool terminate = false;
-  std::string reason;
-};
-
-// Names a worker from outside.
-struct WorkerName {
-  WorkerPoolId worker_pool_id;
-  WorkerGroup worker_group;
-  WorkerId worker_id;
-};
-
-// What a provider has found out about a worker that registers.
-struct Proven {
-  // It may join though nobody has made it known.
-  std::optional<Admission> admission = {};
-  json::object claims = {};  // for those who hear of it
-};
-
-// A worker that nobody launches: its owner says that it is there.
-struct AnnouncedWorker {
-  WorkerName name;
-  ProviderId provider_id;
-  std::int64_t capacity = 1;
-  Time expires{};  // then it is forgotten
-  json::object provider_data = {};
+  bool empty() const {
+    return changes.empty() && questions.empty() && events.empty() && settled.empty();
+  }
 };
 
 // The name of an error for clients: a version 4 UUID in 22 letters, made of the host and the
@@ -156,6 +131,12 @@ class Fleet {
                                                    const std::optional<std::string>& scope,
                                                    Now now);
 
+  // The queue: who waits for a worker, and who holds one. Its workers are those that run here.
+  Result<std::int64_t> request_worker(queue::Ask ask, Now now);  // see Queue::request
+  queue::Queue& change_queue(Now now);
+  const queue::Queue& queue() const { return *queue_; }
+  queue::Verdict verdict_of(const queue::Request& request, Now now) const;
+
   // Decides all that can be decided now, and hands out what came of it.
   Outcome settle(Now now);
   // When settle() should be called again at the latest.
@@ -171,6 +152,7 @@ class Fleet {
   const std::vector<Worker>& workers() const { return workers_; }
   const Pool* find_pool(const WorkerPoolId& id) const;
   const Worker* find_worker(const WorkerName& name) const;
+  const Worker* find_worker(std::int64_t number) const;
   // The newest launch configuration that a worker of that name stands under, or would if it joined
   // now; null if there is none.
   std::shared_ptr<const LaunchConfigSpec> place_for(const WorkerName& name,
@@ -365,6 +347,15 @@ class Fleet {
   Time lapse(const Worker& worker) const;
   void on_lapse(Index worker);
 
+  // queueing.cpp: the queue's workers and its demand
+  void tell_queue_of_pools();
+  void offer_to_queue(Index worker);
+  void offer_changed_workers();
+  void count_leases();
+  void measure_queue();
+  void add_up_demand(Index pool);
+  Result<void> load_queue(const store::Store& store);
+
   // living.cpp: a worker's life
   Result<Index> known(const WorkerName& name) const;
   void became_running(Index worker);
@@ -408,6 +399,9 @@ class Fleet {
   std::shared_ptr<const Configuration> configuration_;
   std::map<WorkerPoolId, std::shared_ptr<const PoolSpec>> api_pools_;
   std::map<WorkerPoolId, ApiPoolRow> api_rows_;
+  std::unique_ptr<queue::Queue> queue_;
+  bool queue_in_use_ = false;                     // until then its workers would only cost memory
+  Time queue_measured_{};                         // when its demand was last taken
   std::map<std::int64_t, json::value> bid_data_;  // of workers whose launch is tried again
 
   Now now_{};

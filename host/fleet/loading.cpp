@@ -6,6 +6,7 @@
 
 #include "host/fleet/changing.hpp"
 #include "host/fleet/spec_json.hpp"
+#include "host/queue/queue.hpp"
 #include "host/store/row.hpp"
 
 namespace muster::fleet {
@@ -52,7 +53,7 @@ Result<std::unique_ptr<Fleet>> Fleet::load(const store::Store& store, Settings s
   fleet->next_number_ = fleet->reserved_ = std::max<std::int64_t>(1, number_in(host["nextNumber"]));
   fleet->next_event_ = std::max<std::int64_t>(1, number_in(host["nextEvent"]));
   for (const auto part : {&Fleet::load_pools, &Fleet::load_launch_configs, &Fleet::load_workers,
-                          &Fleet::load_holds, &Fleet::load_events})
+                          &Fleet::load_holds, &Fleet::load_events, &Fleet::load_queue})
     if (const auto done = (fleet.get()->*part)(store); !done) return done.error();
   fleet->clock_was_set();  // it may have been while nobody looked
   for (Index at = 0; at < fleet->pools_.size(); ++at) fleet->wake(at, true);
@@ -215,6 +216,7 @@ store::Batch Fleet::everything() const {
   for (const Worker& worker : workers_)
     if (worker.number != 0) rows.emplace_back(store::put(row_of(worker)));
   for (const bidding::Hold& hold : holds_.all()) rows.emplace_back(store::put(to_row(hold)));
+  std::ranges::move(queue_->everything(), std::back_inserter(rows));
   return rows;
 }
 

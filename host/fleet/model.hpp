@@ -145,7 +145,10 @@ struct Pool {
   std::vector<Index> stopped;  // and not forgotten yet
   Time created{}, last_modified{};
   Totals totals;
-  PoolDemand demand;
+  PoolDemand outside;                      // demand that sources report
+  std::int64_t in_queue = 0;               // and that of the host's own queue
+  PoolDemand demand;                       // both together
+  std::chrono::milliseconds start_time{};  // from launch to registration, smoothed; 0: not known
   Talk talk = Talk::quiet;
   bool again = false;     // something happened meanwhile
   bool queued = false;    // among the pools to look at

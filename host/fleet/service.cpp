@@ -112,6 +112,7 @@ void Service::run() {
       decide(std::move(inputs));
       wake = fleet_->next_wake();
     }
+    request_waiters_.expire(now().wall);
     lock.lock();
   }
   for (const Look& look : std::exchange(looks_, {})) look(*fleet_, now());
@@ -136,8 +137,10 @@ void Service::carry_out(Outcome outcome, std::vector<std::function<void()>> dura
   auto rest = std::make_shared<Outcome>();
   rest->questions = std::move(outcome.questions);
   rest->events = std::move(outcome.events);
+  rest->settled = std::move(outcome.settled);
   committer_->submit(std::move(outcome.changes), [this, rest, durable = std::move(durable)] {
     for (const auto& tell : durable) tell();
+    request_waiters_.settled(rest->settled);
     for (Question& question : rest->questions) lanes_->ask(std::move(question));
     for (const events::Event& event : rest->events)
       parts_.log.debug(event.text, {{"event", event.number},

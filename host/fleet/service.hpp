@@ -17,6 +17,7 @@
 #include "host/base/log.hpp"
 #include "host/fleet/fleet.hpp"
 #include "host/fleet/question_lanes.hpp"
+#include "host/fleet/request_waiters.hpp"
 #include "host/store/committer.hpp"
 
 namespace muster::fleet {
@@ -62,6 +63,9 @@ class Service {
   // The same, but returns when it has run. THREADS: any but the fleet's.
   void read(const Look& look);
 
+  // Woken by what is durable. THREADS: any.
+  RequestWaiters& request_waiters() { return request_waiters_; }
+
   store::Health store_health() const { return committer_->health(); }
   store::Committer& committer() { return *committer_; }
 
@@ -97,6 +101,7 @@ class Service {
   bool stopping_ = false;
   bool store_ok_ = true;
 
+  RequestWaiters request_waiters_;
   std::unique_ptr<store::Committer> committer_;
   std::unique_ptr<QuestionLanes> lanes_;
   std::thread thread_;

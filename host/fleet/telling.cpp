@@ -102,4 +102,21 @@ Result<void> Fleet::load_events(const store::Store& store) {
       {.table = &store::table_of<events::Event>, .backwards = true, .limit = 1});
 }
 
+std::string short_digest(const std::string& bytes) {
+  return to_hex(sha256(bytes)).substr(0, 16);
+}
+
+void Fleet::journal(const Pool& pool, const char* kind, std::string reason, json::object inputs,
+                    json::object outputs) {
+  const std::string digest = short_digest(json::canonical(inputs));
+  outcome_.changes.emplace_back(store::put(
+      DecisionRow{.worker_pool_id = pool.id,
+                  .number = next_number(),
+                  .at = now_.wall,
+                  .kind = kind,
+                  .digest = digest,
+                  .reason = std::move(reason),
+                  .document = {{"inputs", std::move(inputs)}, {"outputs", std::move(outputs)}}}));
+}
+
 }  // namespace muster::fleet

@@ -174,7 +174,51 @@ ALTER TABLE workers ADD COLUMN origin TEXT;
 UPDATE workers SET origin = CASE WHEN expires IS NULL THEN 'launched' ELSE 'owner' END;
 )sql";
 
-constexpr std::array all{Migration{first_tables}, Migration{api_tables}, Migration{origins}};
+// What the queue keeps.
+constexpr std::string_view queue_tables = R"sql(
+CREATE TABLE requests (
+  number INTEGER PRIMARY KEY,
+  team TEXT,
+  workerPoolId TEXT,
+  tags TEXT,
+  resources TEXT,
+  strategies TEXT,
+  priority INTEGER,
+  cacheKey TEXT,
+  token TEXT,
+  client TEXT,
+  heartbeat INTEGER,
+  duration INTEGER,
+  created INTEGER,
+  deadline INTEGER,
+  state TEXT,
+  worker INTEGER,
+  confirmed INTEGER,
+  granted INTEGER,
+  until INTEGER,
+  ended INTEGER,
+  reason TEXT
+) STRICT;
+
+CREATE TABLE teams (
+  team TEXT NOT NULL PRIMARY KEY,
+  weight REAL,
+  maxHeld INTEGER,
+  maxPending INTEGER,
+  configured INTEGER,
+  usage REAL,
+  usedAt INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE team_pools (
+  workerPoolId TEXT NOT NULL PRIMARY KEY,
+  teams TEXT,
+  created INTEGER
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr std::array all{Migration{first_tables}, Migration{api_tables}, Migration{origins},
+                         Migration{queue_tables}};
 
 }  // namespace
 

@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 #include <openssl/hmac.h>
 
+#include <muster/codec.hpp>
+
 #include "host/base/secret.hpp"
 #include "tests/integration/api_description.hpp"
 
@@ -113,6 +115,50 @@ class OwnApi : public ::testing::Test {
     EXPECT_EQ(answer.status, 200) << answer.body;
   }
 
+  void ask_queue(const ApiDescription& api) {
+    asked(api, "listWorkerPools", 200);
+    const Parameters pool{{"workerPoolId", "worker-manager/mac"}};
+    const std::string one_team = R"({"teams": ["ios"], "exclusive": true})";
+    asked(api, "attachWorkerPool", 404, pool, "", one_team);
+    asked(api, "setWorkerPool", 200, pool);
+    asked(api, "attachWorkerPool", 400, pool, "", R"({"teams": []})");
+    asked(api, "attachWorkerPool", 200, pool, "", one_team);
+    asked(api, "destroyWorkerPool", 400, pool);
+    asked(api, "detachWorkerPool", 200, pool, "", R"({"teams": ["ios"]})");
+    asked(api, "destroyWorkerPool", 200, pool);
+    asked(api, "setTeam", 400, {{"team", "ios"}}, "", R"({"weight": 0})");
+    asked(api, "setTeam", 400, {{"team", "ios"}}, "", R"({"wight": 2})");
+    asked(api, "setTeam", 200, {{"team", "ios"}}, "", R"({"weight": 2, "maxHeld": 1})");
+    Parameters request{{"team", "ios"}};
+    asked(api, "requestWorker", 400, request, "", R"({"resources": {"memory": -1}})");
+    const std::string body =
+        R"({"workerPoolId": "worker-manager/build", "token": "t", "durationSeconds": 60})";
+    const json::value held = asked(api, "requestWorker", 200, request, "", body);
+    asked(api, "requestWorker", 409, request, "", R"({"token": "t", "tags": ["gpu"]})");
+    request["requestId"] = held.at("requestId").as_string();
+    EXPECT_EQ(asked(api, "showRequest", 200, request, "?wait=55").at("state"), "held");
+    asked(api, "showRequest", 400, request, "?wait=-1");
+    asked(api, "showRequest", 404, {{"team", "others"}, {"requestId", request["requestId"]}});
+    asked(api, "showAnyRequest", 200, request);
+    asked(api, "showAnyRequest", 404, {{"requestId", "x"}});
+    asked(api, "heartbeat", 200, request);
+    asked(api, "extendLease", 400, request, "", R"({"until": "tomorrow"})");
+    asked(api, "extendLease", 400, request, "", R"({"until": "2026-01-01T00:00:00Z"})");
+    asked(api, "extendLease", 200, request, "", until_text(2h));
+    const json::value blocked = asked(api, "requestWorker", 200, request, "", "{}");
+    EXPECT_EQ(blocked.at("verdict").at("cause").as_string(), "teamLimit");
+    asked(api, "listRequests", 200, request, "?limit=1");
+    asked(api, "listTeams", 200);
+    asked(api, "showQueue", 200);
+    asked(api, "releaseWorker", 200, request);
+    asked(api, "releaseWorker", 404, request);
+  }
+
+  static std::string until_text(std::chrono::seconds later) {
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    return R"({"until": ")" + format_time(now + later) + "\"}";
+  }
+
   TemporaryFolder folder;
   std::unique_ptr<Musterd> host;
   std::uint16_t port = 0;
@@ -207,6 +253,12 @@ TEST_F(OwnApi, every_answer_is_as_described) {
   asked(api, "makeRegistrationChallenge", 400, {}, "", R"({"workerPoolId": "a/b"})");
   asked(api, "makeRegistrationChallenge", 200, {}, "",
         R"({"workerPoolId": "a/b", "providerId": "sim", "workerGroup": "g", "workerId": "w"})");
+
+  const json::value& other = listed.at("workers").at(1);
+  register_worker({{"workerPoolId", build},
+                   {"workerGroup", std::string(other.at("workerGroup").as_string())},
+                   {"workerId", std::string(other.at("workerId").as_string())}});
+  ask_queue(api);
 
   // Launch configurations.
   const json::value all = asked(api, "listLaunchConfigs", 200, {}, "?limit=1");
@@ -332,7 +384,8 @@ TEST_F(OwnApi, each_operation_is_described_and_wants_its_own_scope) {
                               {"workerGroup", "g"},     {"workerId", "w"},
                               {"pluginId", "p/q"},      {"providerId", "sim"},
                               {"configurationId", "c"}, {"clientId", "some/one"},
-                              {"name", "hook"},         {"number", "1"}};
+                              {"name", "hook"},         {"number", "1"},
+                              {"team", "ios"},          {"requestId", "1"}};
   std::set<std::string> described;
   for (const Operation& operation : api.operations()) {
     std::string shown = operation.scopes.empty() ? "" : " " + operation.scopes.front();

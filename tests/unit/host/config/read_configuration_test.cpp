@@ -44,6 +44,22 @@ TEST(ReadConfiguration, worker_configurations_may_come_from_git) {
   EXPECT_EQ(read("workerConfigurations.source = { folder = \".\" }")->folder, folder.path() / "");
 }
 
+TEST(ReadConfiguration, teams_arrive) {
+  const Report report = read_configuration_text(
+      "dataDirectory = \"/tmp\"\n[teams.ios]\nweight = 2.5\nmaxHeld = 40\nmaxPending = 500\n"
+      "[teams.web]\nweight = 3\n",
+      "/tmp/muster.toml", {"/tmp", {}});
+  ASSERT_TRUE(report.configuration);
+  EXPECT_EQ(report.configuration->teams,
+            (std::map<std::string, TeamSettings>{{"ios", {2.5, 40, 500}}, {"web", {3, 0, 0}}}));
+  for (const char* wrong :
+       {"weight = 0", "weight = -1", "maxHeld = -1", "maxPending = 1.5", "x = 1"})
+    EXPECT_FALSE(read_configuration_text("[teams.ios]\n" + std::string(wrong), "/tmp/muster.toml",
+                                         {"/tmp", {}})
+                     .configuration)
+        << wrong;
+}
+
 TEST(ReadConfiguration, sources_of_demand_arrive) {
   testing::TemporaryFolder folder;
   const Report report = read_configuration_text(R"(

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "host/queue/queue.hpp"
 #include "host/store/row.hpp"
 
 namespace muster::fleet {
@@ -268,6 +269,7 @@ void FleetDriver::check_durable(const Question& question) {
 
 void FleetDriver::check() {
   EXPECT_EQ(fleet_->check_sums(), "");
+  EXPECT_EQ(fleet_->queue().check(), "");
   for (const ProviderState& provider : fleet_->providers()) {
     const auto limit = provider_limits.find(provider.id);
     if (limit == provider_limits.end()) continue;

@@ -5,6 +5,7 @@
 #include "host/auth/client_row.hpp"
 #include "host/events/event.hpp"
 #include "host/fleet/rows.hpp"
+#include "host/queue/rows.hpp"
 #include "host/store/migrations.hpp"
 #include "host/store/row.hpp"
 #include "tests/unit/host/store/test_tables.hpp"
@@ -53,7 +54,8 @@ class SchemaTest : public ::testing::Test {};
 using FleetRows =
     ::testing::Types<fleet::HostRow, fleet::ApiPoolRow, fleet::PoolRow, fleet::LaunchConfigRow,
                      fleet::WorkerRow, fleet::HoldRow, fleet::DecisionRow, fleet::PoolErrorRow,
-                     events::Event, events::DeliveryRow, events::DeadLetterRow, auth::ClientRow>;
+                     events::Event, events::DeliveryRow, events::DeadLetterRow, auth::ClientRow,
+                     queue::RequestRow, queue::TeamRow, queue::TeamPoolRow>;
 TYPED_TEST_SUITE(SchemaTest, FleetRows);
 
 TYPED_TEST(SchemaTest, a_row_has_the_columns_that_its_table_has) {

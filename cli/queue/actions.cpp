@@ -1,0 +1,82 @@
+#include "cli/queue/actions.hpp"
+
+#include "cli/connection.hpp"
+#include "cli/fleet/show.hpp"
+#include "cli/queue/show.hpp"
+
+namespace muster::cli {
+namespace {
+
+const std::string api = "/api/muster/v1/";
+
+void put_out(const QueueOptions& options, const json::value& document,
+             std::string (*shown)(const json::object&, const Style&)) {
+  if (options.as_json) return print_json(document);
+  if (!document.is_object()) fail(Error::internal("the host's answer is not understood"));
+  print(shown(document.get_object(), Style::of_stdout()));
+}
+
+void say(const QueueOptions& options, const json::value& answer, const std::string& line) {
+  if (options.as_json) return print_json(answer);
+  print(line + "\n");
+}
+
+std::string pool_path(const QueueOptions& options) {
+  return api + "worker-pools/" + path_segment(with_provisioner(options.name));
+}
+
+std::string names(const std::vector<std::string>& teams) {
+  std::string all;
+  for (const std::string& team : teams) all += (all.empty() ? "" : ", ") + team;
+  return all;
+}
+
+json::value attachment(const QueueOptions& options, const char* verb) {
+  json::array teams;
+  for (const std::string& team : options.teams) teams.emplace_back(team);
+  json::object body{{"teams", std::move(teams)}};
+  if (options.exclusive) body["exclusive"] = true;
+  return answer_of(connect(options.host).post(pool_path(options) + "/" + verb, body));
+}
+
+}  // namespace
+
+void show_queue(const QueueOptions& options) {
+  put_out(options, answer_of(connect(options.host).get(api + "queue")), show_load);
+}
+
+void list_worker_pools(const QueueOptions& options) {
+  put_out(options, answer_of(connect(options.host).get(api + "worker-pools")), show_worker_pools);
+}
+
+void set_worker_pool(const QueueOptions& options) {
+  say(options, answer_of(connect(options.host).put(pool_path(options), {})),
+      with_provisioner(options.name) + " serves the teams that are attached to it, and no others");
+}
+
+void destroy_worker_pool(const QueueOptions& options) {
+  say(options, answer_of(connect(options.host).remove(pool_path(options))),
+      with_provisioner(options.name) + " is dedicated to no teams any more");
+}
+
+void attach_worker_pool(const QueueOptions& options) {
+  say(options, attachment(options, "attach"),
+      with_provisioner(options.name) + " serves " + names(options.teams));
+}
+
+void detach_worker_pool(const QueueOptions& options) {
+  say(options, attachment(options, "detach"),
+      with_provisioner(options.name) + " no longer serves " + names(options.teams));
+}
+
+void set_team(const QueueOptions& options) {
+  say(options,
+      answer_of(connect(options.host)
+                    .put(api + "teams/" + path_segment(options.name),
+                         {{"weight", options.weight},
+                          {"maxHeld", options.max_held},
+                          {"maxPending", options.max_pending}})),
+      "team " + options.name + " is set");
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,116 @@
+#include "cli/queue/show.hpp"
+
+#include "cli/connection.hpp"
+
+namespace muster::cli {
+namespace {
+
+Look look_of(const std::string& kind) {
+  if (kind == "placed") return Look::green;
+  return kind == "blocked" ? Look::red : Look::yellow;
+}
+
+std::string joined(const json::array& texts) {
+  std::string all;
+  for (const json::value& text : texts)
+    if (text.is_string()) all += (all.empty() ? "" : ", ") + std::string(text.get_string());
+  return all;
+}
+
+std::string or_none(const std::string& limit) {
+  return limit == "0" ? "-" : limit;
+}
+
+}  // namespace
+
+std::string verdict_line(const json::object& request) {
+  const json::object verdict = table_of(request, "verdict");
+  if (verdict.empty()) return "ended: " + text_of(request, "reason");
+  std::string line = text_of(verdict, "kind") + ": " + text_of(verdict, "text");
+  if (const std::string eta = text_of(verdict, "eta"); !eta.empty())
+    line += "; expected at " + short_time(eta);
+  if (const std::string until = text_of(verdict, "until"); !until.empty())
+    line += "; until " + short_time(until);
+  if (const std::string who = text_of(verdict, "who"); !who.empty())
+    line += "; who can change it: " + who;
+  return line;
+}
+
+std::string show_request(const json::object& request, const Style& style) {
+  Table rows;
+  const auto row = [&](const char* name, const std::string& value, Look look = Look::plain) {
+    if (!value.empty()) rows.add({{name, Look::dim}, {value, look}});
+  };
+  rows.add({{"request", Look::dim}, {text_of(request, "requestId"), Look::bold}});
+  row("team", text_of(request, "team"));
+  row("pool", text_of(request, "workerPoolId"));
+  row("tags", joined(list_of(request, "tags")));
+  row("needs", show(table_of(request, "resources")));
+  row("state", text_of(request, "state"));
+  row("asked", short_time(text_of(request, "created")));
+  row("granted", short_time(text_of(request, "granted")));
+  const json::object worker = table_of(request, "worker");
+  if (!worker.empty())
+    row("worker", text_of(worker, "workerGroup") + "/" + text_of(worker, "workerId") + " of " +
+                      text_of(worker, "workerPoolId"));
+  row("why", verdict_line(request), look_of(text_of(table_of(request, "verdict"), "kind")));
+  return rows.text(style);
+}
+
+std::string show_load(const json::object& document, const Style& style) {
+  const auto heads = [](std::initializer_list<const char*> names) {
+    std::vector<Cell> row;
+    for (const char* name : names) row.push_back({name, Look::bold});
+    return row;
+  };
+  Table teams;
+  teams.add(heads({"TEAM", "WAITING", "OLDEST WAIT", "HELD", "MAY HOLD", "WEIGHT", "POOLS"}));
+  for (const json::value& item : list_of(document, "teams")) {
+    const json::object& team = item.as_object();
+    const std::string oldest = text_of(team, "oldestWaitSeconds");
+    teams.add({{text_of(team, "team"), Look::bold},
+               {text_of(team, "pending")},
+               {oldest.empty() ? "-" : oldest + " s"},
+               {text_of(team, "held")},
+               {or_none(text_of(team, "maxHeld"))},
+               {text_of(team, "weight")},
+               {joined(list_of(team, "workerPools"))}});
+  }
+  Table pools;
+  pools.add(heads({"POOL", "WORKERS", "CAPACITY", "IN USE", "WAITING", "WOULD BE", "TEAMS"}));
+  for (const json::value& item : list_of(document, "workerPools")) {
+    const json::object& pool = item.as_object();
+    const json::value* dedicated = pool.if_contains("dedicated");
+    const bool shared = dedicated && dedicated->is_bool() && !dedicated->get_bool();
+    pools.add({{text_of(pool, "workerPoolId"), Look::bold},
+               {text_of(pool, "workers")},
+               {text_of(pool, "capacity")},
+               {text_of(pool, "used")},
+               {text_of(pool, "pending")},
+               {text_of(pool, "wouldBe")},
+               {shared ? "(shared)" : joined(list_of(pool, "teams"))}});
+  }
+  return text_of(document, "waiting") + " requests wait\n\n" + teams.text(style) + "\n" +
+         pools.text(style);
+}
+
+std::string show_worker_pools(const json::object& document, const Style& style) {
+  const json::array pools = list_of(document, "workerPools");
+  if (pools.empty())
+    return "no pool is dedicated to teams: all workers are shared (see: muster set-worker-pool)\n";
+  Table rows;
+  rows.add({{"POOL", Look::bold},
+            {"WORKERS", Look::bold},
+            {"TEAMS", Look::bold},
+            {"CONFIGURED IN", Look::bold}});
+  for (const json::value& item : pools) {
+    const json::object& pool = item.as_object();
+    rows.add({{text_of(pool, "workerPoolId"), Look::bold},
+              {text_of(pool, "workers")},
+              {joined(list_of(pool, "teams"))},
+              {text_of(pool, "origin")}});
+  }
+  return rows.text(style);
+}
+
+}  // namespace muster::cli

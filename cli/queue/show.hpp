@@ -1,0 +1,19 @@
+// The host's documents about the queue, as people read them. Pure.
+#pragma once
+
+#include <string>
+
+#include <muster/json.hpp>
+
+#include "cli/rules/terminal.hpp"
+
+namespace muster::cli {
+
+// One line: what becomes of the request, and when if that is known.
+std::string verdict_line(const json::object& request);
+
+std::string show_request(const json::object& request, const Style& style);
+std::string show_load(const json::object& document, const Style& style);
+std::string show_worker_pools(const json::object& document, const Style& style);
+
+}  // namespace muster::cli

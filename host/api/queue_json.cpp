@@ -1,0 +1,92 @@
+#include "host/api/queue_json.hpp"
+
+#include <muster/codec.hpp>
+
+namespace muster::api {
+namespace {
+
+template <class Enum>
+std::string name_of(Enum value) {
+  return std::string(enum_names(value)[static_cast<std::size_t>(value)]);
+}
+
+void add_time(json::object& document, const char* key, Time time) {
+  if (time != Time{}) document[key] = format_time(time);
+}
+
+json::object worker_document(const fleet::Worker& worker, const fleet::Fleet& fleet) {
+  return {{"workerPoolId", fleet.pools()[worker.pool].id.str()},
+          {"workerGroup", fleet.group_name(worker.group)},
+          {"workerId", worker.worker_id},
+          {"providerId", fleet.providers()[worker.provider].id.str()},
+          {"capacity", worker.capacity}};
+}
+
+}  // namespace
+
+json::object verdict_document(const queue::Verdict& verdict) {
+  json::object document{{"kind", name_of(verdict.kind)}, {"text", verdict.text}};
+  if (verdict.position) document["position"] = *verdict.position;
+  if (verdict.eta) document["eta"] = format_time(*verdict.eta);
+  if (verdict.kind != queue::VerdictKind::blocked) return document;
+  document["cause"] = verdict.cause;
+  document["scope"] = verdict.scope;
+  document["who"] = verdict.who;
+  if (verdict.until) document["until"] = format_time(*verdict.until);
+  return document;
+}
+
+json::object request_document(const queue::Request& request, const fleet::Fleet& fleet,
+                              fleet::Now now) {
+  const queue::Queue& queue = fleet.queue();
+  const queue::Line& line = queue.lines()[request.line];
+  json::object document{{"requestId", std::to_string(request.number)},
+                        {"team", queue.teams()[request.team].id.str()},
+                        {"state", name_of(request.state)},
+                        {"resources", codec::to_value(request.needs.named())},
+                        {"tags", codec::to_value(line.tags)},
+                        {"priority", request.priority},
+                        {"heartbeatSeconds", request.heartbeat.count() / 1000},
+                        {"created", format_time(request.created)}};
+  if (line.pool != queue::nowhere) document["workerPoolId"] = queue.pools()[line.pool].id.str();
+  add_time(document, "deadline", request.deadline);
+  add_time(document, "granted", request.granted);
+  add_time(document, "until", request.until);
+  add_time(document, "ended", request.ended);
+  if (request.state == queue::RequestState::ended) {
+    document["reason"] = request.reason;
+    return document;
+  }
+  document["verdict"] = verdict_document(fleet.verdict_of(request, now));
+  if (request.worker == queue::nowhere) return document;
+  const fleet::Worker* worker = fleet.find_worker(queue.workers()[request.worker].number);
+  if (worker) document["worker"] = worker_document(*worker, fleet);
+  return document;
+}
+
+json::object team_document(const queue::Team& team, const fleet::Fleet& fleet, fleet::Now now) {
+  const queue::Queue& queue = fleet.queue();
+  json::array pools;
+  for (const queue::Index pool : team.pools) pools.emplace_back(queue.pools()[pool].id.str());
+  json::object document{{"team", team.id.str()},          {"weight", team.weight},
+                        {"maxHeld", team.max_held},       {"maxPending", team.max_pending},
+                        {"pending", team.pending},        {"held", team.held},
+                        {"leases", team.leases},          {"usage", queue.usage_of(team, now.wall)},
+                        {"workerPools", std::move(pools)}};
+  if (!team.origin.empty()) document["origin"] = team.origin;
+  return document;
+}
+
+json::object team_pool_document(const queue::TeamPool& pool, const fleet::Fleet& fleet) {
+  const queue::Queue& queue = fleet.queue();
+  json::array teams;
+  for (const queue::Index team : pool.teams) teams.emplace_back(queue.teams()[team].id.str());
+  json::object document{{"workerPoolId", pool.id.str()},
+                        {"dedicated", pool.dedicated},
+                        {"teams", std::move(teams)},
+                        {"workers", pool.workers}};
+  if (!pool.origin.empty()) document["origin"] = pool.origin;
+  return document;
+}
+
+}  // namespace muster::api

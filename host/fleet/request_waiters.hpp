@@ -1,0 +1,39 @@
+// Those who wait for a request of the queue to be granted or to end: no thread does.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include <muster/context.hpp>
+
+namespace muster::fleet {
+
+// THREADS: any.
+class RequestWaiters {
+ public:
+  // Calls `wake` once: when the request waits no longer and that is durable, or soon after `until`.
+  // Never from within this call. False: nobody is to wait any more, and nobody is called.
+  bool wait(std::int64_t request, Time until, std::function<void()> wake);
+
+  void settled(const std::vector<std::int64_t>& requests);
+  void expire(Time now);
+  // Everybody is woken, and nobody waits from now on: the host is about to end.
+  void close();
+
+ private:
+  struct Waiter {
+    Time until;
+    std::function<void()> wake;
+  };
+  using Waiters = std::multimap<std::int64_t, Waiter>;
+  std::mutex mutex_;
+  Waiters waiters_;  // by request
+  std::multimap<Time, Waiters::iterator> by_time_;
+  bool closed_ = false;
+
+  Waiter take(Waiters::iterator waiter);
+};
+
+}  // namespace muster::fleet

@@ -1,0 +1,134 @@
+// What others see of the queue, and a recount of all its sums.
+#include <algorithm>
+
+#include "host/queue/queue.hpp"
+
+namespace muster::queue {
+
+// The pools whose workers it may use; see relink().
+Waiting Queue::candidates_of(const Line& line) const {
+  const Team& team = teams_[line.team];
+  Waiting waiting;
+  waiting.tags = line.tags;
+  for (const Index pool : team.pools)
+    if (line.pool == nowhere || line.pool == pool) waiting.pools.push_back(pools_[pool].id);
+  const bool uses_shared = !team.pools.empty() || team.own_workers == 0;
+  waiting.shared = uses_shared && line.pool == nowhere;
+  if (uses_shared && line.pool != nowhere && !pools_[line.pool].dedicated)
+    waiting.pools.push_back(pools_[line.pool].id);
+  return waiting;
+}
+
+Waiting Queue::candidates_of(const Request& request) const {
+  return candidates_of(lines_[request.line]);
+}
+
+// What a team may not hold is not to be launched for it.
+std::vector<Waiting> Queue::demand() const {
+  std::vector<Waiting> all;
+  for (const Line& line : lines_) {
+    if (line.team == nowhere || line.waiting.empty()) continue;
+    const Team& team = teams_[line.team];
+    const std::int64_t allowed = team.max_held > 0 ? team.max_held - team.held : largest_amount;
+    const std::int64_t capacity = std::min(line.waiting_capacity, allowed);
+    if (capacity <= 0) continue;
+    Waiting& waiting = all.emplace_back(candidates_of(line));
+    waiting.capacity = capacity;
+    waiting.largest = requests_[line.waiting.begin()->request].needs.active_task;
+  }
+  return all;
+}
+
+Situation Queue::situation_of(const Request& request) const {
+  const Line& line = lines_[request.line];
+  const Team& team = teams_[request.team];
+  Situation situation;
+  situation.held = request.state == RequestState::held;
+  situation.team = team.id.str();
+  situation.needs = request.needs.active_task;
+  situation.team_held = team.held;
+  situation.team_limit = team.max_held;
+  const Index worker = situation.held ? request.worker : line.reserved;
+  if (worker != nowhere) {
+    situation.worker_number = workers_[worker].number;
+    situation.worker = "worker " + std::to_string(situation.worker_number);
+  }
+  if (situation.held) return situation;
+  for (const Line::Place& other : line.waiting) {
+    if (other.number == request.number) break;
+    ++situation.position;
+  }
+  for (const Line::Reach& reach : line.reach) {
+    const Group& group = groups_[reach.group];
+    situation.lines = std::max(situation.lines, static_cast<std::int64_t>(group.by_share.size()));
+    if (group.interval.count() > 0 &&
+        (situation.interval.count() == 0 || group.interval < situation.interval))
+      situation.interval = group.interval;
+    situation.candidates += static_cast<std::int64_t>(group.workers.size());
+    situation.large_enough |= std::ranges::any_of(group.workers, [&](Index at) {
+      const Worker& candidate = workers_[at];
+      return candidate.takes_work && (line.pool == nowhere || line.pool == candidate.pool) &&
+             candidate.has.has_room({0, {}}, request.needs);
+    });
+  }
+  return situation;
+}
+
+// -------------------------------------------------------------------------------------------------
+// Recounting
+
+std::string Queue::check() const {
+  std::vector<Resources> used(workers_.size(), Resources{0, {}});
+  std::vector<std::int64_t> held(teams_.size()), leases(teams_.size()), pending(teams_.size());
+  std::int64_t waiting = 0;
+  for (Index at = 0; at < requests_.size(); ++at) {
+    const Request& request = requests_[at];
+    if (request.number == 0) continue;
+    const std::string name = "request " + std::to_string(request.number);
+    if (find(request.number) != &request) return name + " is not found by its number";
+    const Line& line = lines_[request.line];
+    const Line::Place place{-std::int64_t{request.priority}, request.number, at};
+    if (line.waiting.contains(place) != (request.state == RequestState::waiting))
+      return name + " waits and does not stand in its line, or the other way round";
+    if (request.state == RequestState::waiting) {
+      ++waiting;
+      ++pending[request.team];
+    }
+    if ((request.worker != nowhere) != (request.state == RequestState::held) && !loading_)
+      return name + " holds no worker, or has one that it does not hold";
+    if (request.state != RequestState::held) continue;
+    held[request.team] += request.needs.active_task;
+    ++leases[request.team];
+    if (request.worker != nowhere) used[request.worker].add(request.needs, +1);
+  }
+  if (waiting != waiting_) return "the number of waiting requests";
+  for (Index at = 0; at < teams_.size(); ++at)
+    if (teams_[at].held != held[at] || teams_[at].leases != leases[at] ||
+        teams_[at].pending != pending[at])
+      return "the sums of team " + teams_[at].id.str();
+  for (Index at = 0; at < workers_.size(); ++at) {
+    const Worker& worker = workers_[at];
+    if (worker.number == 0) continue;
+    const std::string name = "worker " + std::to_string(worker.number);
+    if (worker.used != used[at]) return "what is used of " + name;
+    if ((worker.bucket >= 0) != worker.has_room()) return name + " is open or not, wrongly";
+    if (worker.reserved_for != nowhere && lines_[worker.reserved_for].reserved != at)
+      return name + " is reserved for a line that does not know it";
+  }
+  for (Index at = 0; at < lines_.size(); ++at) {
+    const Line& line = lines_[at];
+    if (line.team == nowhere) continue;
+    if (line.indexed != (!line.waiting.empty() && within_limit(line)))
+      return "line " + std::to_string(at) + " stands in the orders or not, wrongly";
+    if (line.reserved != nowhere && workers_[line.reserved].reserved_for != at)
+      return "line " + std::to_string(at) + " has a reservation that its worker does not know";
+    if (!line.indexed) continue;
+    for (const Line::Reach& reach : line.reach)
+      if (!groups_[reach.group].by_share.contains(line.turn) ||
+          !groups_[reach.group].by_age.contains(line.age))
+        return "line " + std::to_string(at) + " is missing in an order";
+  }
+  return {};
+}
+
+}  // namespace muster::queue

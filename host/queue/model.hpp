@@ -1,0 +1,200 @@
+// The state of the queue: teams, workers, requests, and the lines in which requests wait. Plain
+// values; Queue alone changes them.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <compare>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <muster/context.hpp>
+#include <muster/ids.hpp>
+
+#include "host/queue/resources.hpp"
+
+namespace muster::queue {
+
+using TeamId = Id<struct TeamTag>;
+
+using Index = std::uint32_t;
+inline constexpr Index nowhere = ~Index{0};
+
+// Which of the workers with room is taken. In a chain the first says most; a later one decides
+// among those that the earlier ones find equally good.
+enum class Strategy : std::uint8_t { random, fewest_active, locality, spread, pack };
+constexpr auto enum_names(Strategy) {
+  return std::array<std::string_view, 5>{"random", "fewest-active", "locality", "spread", "pack"};
+}
+
+struct Settings {
+  // After so long what a team used counts half.
+  std::chrono::milliseconds half_life = std::chrono::hours(1);
+  // The head of a line waits so long behind teams that used less; then its line goes first.
+  std::chrono::milliseconds patience = std::chrono::minutes(10);
+  // A lease is charged for at least that.
+  std::chrono::milliseconds least_charge = std::chrono::minutes(1);
+  // What ended other than by its client is remembered so long, so that the client learns why.
+  std::chrono::milliseconds ended_kept = std::chrono::minutes(30);
+  std::size_t most_ended_kept = 10'000;
+  std::int64_t most_waiting = 1'000'000;  // requests of all teams
+  std::vector<Strategy> strategies = {Strategy::locality, Strategy::fewest_active};
+};
+
+// What somebody asks for.
+struct Ask {
+  TeamId team;
+  WorkerPoolId pool = {};  // only workers of this pool; empty: any that the team may use
+  std::vector<std::string> tags = {};  // the worker must have all of them
+  Resources needs = {};
+  std::vector<Strategy> strategies = {};  // empty: as the host says
+  std::int64_t priority = 0;              // among the requests of the same team; the highest first
+  std::optional<Time> deadline = {};      // it is not wanted any more after that
+  std::optional<std::chrono::milliseconds> duration = {};  // of the lease, unless it is extended
+  std::chrono::milliseconds heartbeat = std::chrono::minutes(1);  // without one, its client is dead
+  std::string cache_key = {};  // for `locality`: requests of the same key like the same workers
+  std::string token = {};      // made by the client: the same token, the same request
+  std::string client = {};     // who asks
+};
+
+enum class RequestState { waiting, held, ended };
+constexpr auto enum_names(RequestState) {
+  return std::array<std::string_view, 3>{"waiting", "held", "ended"};
+}
+
+// Times that are not known are Time{}, which saves memory by the hundred thousand.
+struct Request {
+  std::int64_t number = 0;  // 0: the slot is free. Also its place among those of its priority
+  RequestState state = RequestState::waiting;
+  bool confirmed = false;  // its client has said that it knows its worker
+  bool dirty = false;      // not yet in the batch of changes
+  std::int32_t priority = 0;
+  Index team = nowhere, line = nowhere;
+  Index worker = nowhere;  // of a lease
+  std::vector<Strategy> strategies;
+  Resources needs;
+  Time created{}, deadline{}, granted{}, until{}, ended{};
+  Time timer{};                                       // that is set for it
+  Time heard{};                                       // when its client was last heard of
+  Time charged{};                                     // until when its team has been charged for it
+  std::chrono::milliseconds heartbeat{}, duration{};  // duration 0: until it is released
+  std::string token, cache_key, client;
+  std::string reason;  // why it ended
+};
+
+struct Team {
+  TeamId id;
+  double weight = 1;
+  std::int64_t max_held = 0;     // of "active-task", over all its leases; 0: no limit
+  std::int64_t max_pending = 0;  // requests; 0: no limit
+  bool configured = false;       // somebody has set its numbers
+  std::string origin = {};       // the file that says them; empty: the API
+  double usage = 0;              // see Queue::charge
+  std::int64_t held = 0, leases = 0, pending = 0;
+  std::int64_t own_workers = 0;
+  std::set<Index> pools = {};  // that it is attached to
+  std::vector<Index> lines = {};
+  std::map<Index, std::int64_t> leases_by_place = {};
+  bool dirty = false;
+};
+
+// A worker pool. A dedicated one serves the teams that are attached to it; every other is shared.
+struct TeamPool {
+  WorkerPoolId id;
+  bool dedicated = false;
+  std::string origin = {};  // the file that says so; empty: the API
+  Time created{};
+  std::set<Index> teams = {};
+  std::int64_t workers = 0;
+};
+
+// What is told of a worker.
+struct Offered {
+  std::int64_t number = 0;  // the fleet's
+  WorkerPoolId pool = {};
+  TeamId team = {};        // its owner; meaningless in a dedicated pool
+  std::string place = {};  // region or datacenter, for `spread`
+  std::vector<std::string> tags = {};
+  Resources has = {};
+  bool takes_work = true;  // false: it drains
+};
+
+struct Worker {
+  std::int64_t number = 0;  // 0: the slot is free
+  Index pool = nowhere, team = nowhere, place = nowhere;
+  std::vector<std::string> tags;
+  Resources has, used{0, {}};
+  bool takes_work = false;
+  bool offered = false;                 // waits for its turn to be offered
+  std::vector<Index> groups;            // at most two
+  std::vector<Index> place_in_groups;   // beside them: where it stands among the open ones
+  std::int64_t bucket = -1;             // under which number of used it stands there; -1: not open
+  Index reserved_for = nowhere;         // a line
+  std::vector<Index> leases;            // requests
+  std::vector<std::string> cache_keys;  // served last, the newest at the end
+
+  bool has_room() const { return takes_work && used.active_task < has.active_task; }
+};
+
+// Where a line stands among those that could use the same workers: by what its team used in
+// proportion to its weight; within a team by priority and age.
+struct Turn {
+  double share = 0;
+  std::int64_t minus_priority = 0;
+  std::int64_t number = 0;
+  Index line = nowhere;
+  friend auto operator<=>(const Turn&, const Turn&) = default;
+};
+// The same by the time since when it waits for a grant.
+struct Age {
+  Time since{};
+  std::int64_t number = 0;
+  Index line = nowhere;
+  friend auto operator<=>(const Age&, const Age&) = default;
+};
+
+// The requests of one team for the same workers, in their order.
+struct Line {
+  Index team = nowhere;  // nowhere: the slot is free
+  Index pool = nowhere;
+  std::vector<std::string> tags;
+  struct Place {
+    std::int64_t minus_priority = 0, number = 0;
+    Index request = nowhere;
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+  std::set<Place> waiting;
+  std::int64_t requests = 0;          // that belong here, waiting or not
+  std::int64_t waiting_capacity = 0;  // of "active-task"
+  Time since{};                       // when it began to wait, or was granted something last
+  struct Reach {
+    Index group = nowhere;
+    bool fallback = false;
+  };
+  std::vector<Reach> reach;
+  bool indexed = false;   // it waits in the orders of its groups
+  bool to_place = false;  // its head is to be tried
+  Turn turn;
+  Age age;
+  Index reserved = nowhere;  // a worker that nobody else gets until its head fits there
+};
+
+enum class ScopeKind : std::uint8_t { shared, pool, team };
+
+// Workers that the same lines can use: shared, of one pool or of one team, with the same tags.
+struct Group {
+  ScopeKind scope = ScopeKind::shared;
+  Index owner = nowhere;
+  std::vector<std::string> tags;
+  std::map<std::int64_t, std::vector<Index>> open;  // with room, by what they have in use
+  std::set<Index> workers;                          // all of them
+  std::set<Turn> by_share;
+  std::set<Age> by_age;
+  Time granted{};                        // the last time
+  std::chrono::milliseconds interval{};  // between two grants, smoothed
+};
+
+}  // namespace muster::queue

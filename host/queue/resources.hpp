@@ -1,0 +1,45 @@
+// What a worker has and what a request takes of it: named integers. "active-task" is the one that
+// every worker has and every request takes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <muster/error.hpp>
+
+namespace muster::queue {
+
+inline constexpr std::string_view active_task_name = "active-task";
+
+// Sums of so many leases as a worker can have stay far below what an integer holds.
+inline constexpr std::int64_t largest_amount = 1'000'000'000'000;
+inline constexpr std::size_t most_resources = 16;
+inline constexpr std::size_t longest_name = 128;
+
+struct Resources {
+  std::int64_t active_task = 1;
+  std::vector<std::pair<std::string, std::int64_t>> others = {};  // ordered by name, without zeros
+
+  // Every amount is from 1 to largest_amount; without "active-task" it is `active_task`.
+  static Result<Resources> from(const std::map<std::string, std::int64_t>& named,
+                                std::int64_t active_task = 1);
+  std::map<std::string, std::int64_t> named() const;
+
+  std::int64_t amount_of(std::string_view name) const;
+  // `needs` fits into what is left of this when `used` is taken.
+  bool has_room(const Resources& used, const Resources& needs) const;
+  // How much of `needs` is missing then, from 0 (it fits) to 1 (nothing of some of it is left).
+  double missing(const Resources& used, const Resources& needs) const;
+  void add(const Resources& more, std::int64_t sign);
+
+  friend bool operator==(const Resources&, const Resources&) = default;
+};
+
+// A text of a document that becomes a name: not empty, not too long, no control characters.
+Result<void> check_name(std::string_view what, std::string_view name);
+
+}  // namespace muster::queue

@@ -1,0 +1,183 @@
+// Workers come, change, drain and leave.
+#include <algorithm>
+
+#include "host/queue/queue.hpp"
+
+namespace muster::queue {
+namespace {
+
+constexpr std::size_t cache_keys_remembered = 8;  // by each worker
+
+}  // namespace
+
+void Queue::offer(const Offered& offered, Time now) {
+  now_ = now;
+  const auto [known, is_new] = worker_index_.try_emplace(offered.number, nowhere);
+  if (is_new) {
+    known->second = static_cast<Index>(workers_.size());
+    if (free_workers_.empty()) {
+      workers_.emplace_back();
+    } else {
+      known->second = free_workers_.back();
+      free_workers_.pop_back();
+    }
+  }
+  const Index at = known->second;
+  if (!is_new) take_out(at);
+  const Index pool = offered.pool.empty() ? nowhere : index_of_pool(offered.pool);
+  const Index team = offered.team.empty() ? nowhere : index_of_team(offered.team);
+  Worker& worker = workers_[at];
+  worker.number = offered.number;
+  worker.pool = pool;
+  worker.team = team;
+  if (is_new) {  // machines do not move, and sums rest on it
+    worker.place = place_index_.try_emplace(offered.place, static_cast<Index>(place_index_.size()))
+                       .first->second;
+    const auto [first, last] = loaded_leases_.equal_range(offered.number);
+    for (auto lease = first; lease != last; ++lease) {
+      Request& request = requests_[lease->second];
+      request.worker = at;
+      worker.leases.push_back(lease->second);
+      worker.used.add(request.needs, +1);
+      ++teams_[request.team].leases_by_place[worker.place];
+    }
+    if (first != last) load_changes_.push_back(worker.number);
+    loaded_leases_.erase(first, last);
+  }
+  worker.tags = offered.tags;
+  std::ranges::sort(worker.tags);
+  worker.has = offered.has;
+  worker.takes_work = offered.takes_work;
+  put_in(at);
+  offer_again(at);
+  serve();
+}
+
+void Queue::withdraw(std::int64_t number, const std::string& reason, Time now) {
+  now_ = now;
+  const auto known = worker_index_.find(number);
+  if (known == worker_index_.end()) return;
+  const Index at = known->second;
+  take_out(at);
+  worker_index_.erase(known);
+  workers_[at].takes_work = false;
+  for (const Index request : std::vector<Index>(workers_[at].leases)) {
+    free_worker(request);
+    Request& lease = requests_[request];
+    if (lease.confirmed) {
+      end(request, "its worker is gone: " + reason);
+      continue;
+    }
+    // Nobody has begun to use it: it waits again, in its old place.
+    lease.state = RequestState::waiting;
+    lease.granted = lease.until = Time{};
+    touch(request);
+    enqueue(request);
+  }
+  for (const std::string& key : workers_[at].cache_keys) {
+    const auto found = by_cache_key_.find(key);
+    if (found != by_cache_key_.end() && std::erase(found->second, at) > 0 && found->second.empty())
+      by_cache_key_.erase(found);
+  }
+  std::erase(to_offer_, at);
+  workers_[at] = Worker{};
+  free_workers_.push_back(at);
+  serve();
+}
+
+// -------------------------------------------------------------------------------------------------
+// Groups
+
+// Out of all groups and sums, before it changes.
+void Queue::take_out(Index at) {
+  Worker& worker = workers_[at];
+  if (worker.reserved_for != nowhere) unreserve(worker.reserved_for);
+  close(at);
+  for (const Index group : worker.groups) groups_[group].workers.erase(at);
+  worker.groups.clear();
+  if (worker.pool != nowhere) --pools_[worker.pool].workers;
+  if (worker.team != nowhere && --teams_[worker.team].own_workers == 0) relink_team(worker.team);
+}
+
+void Queue::put_in(Index at) {
+  const Index pool = workers_[at].pool, team = workers_[at].team;
+  const bool dedicated = pool != nowhere && pools_[pool].dedicated;
+  const std::vector<std::string> tags = workers_[at].tags;
+  std::vector<Index> groups;
+  if (dedicated) {
+    groups.push_back(index_of_group(ScopeKind::pool, pool, tags));
+  } else if (team != nowhere) {
+    groups.push_back(index_of_group(ScopeKind::team, team, tags));
+  } else {
+    groups.push_back(index_of_group(ScopeKind::shared, nowhere, tags));
+    if (pool != nowhere) groups.push_back(index_of_group(ScopeKind::pool, pool, tags));
+  }
+  for (const Index group : groups) groups_[group].workers.insert(at);
+  workers_[at].groups = std::move(groups);
+  if (pool != nowhere) ++pools_[pool].workers;
+  if (team != nowhere && ++teams_[team].own_workers == 1) relink_team(team);
+  reopen(at);
+}
+
+void Queue::regroup(Index worker) {
+  take_out(worker);
+  put_in(worker);
+  offer_again(worker);
+}
+
+// Stands among the open workers of its groups exactly while it has room.
+void Queue::reopen(Index at) {
+  Worker& worker = workers_[at];
+  const std::int64_t bucket = worker.has_room() ? worker.used.active_task : -1;
+  if (bucket == worker.bucket) return;
+  close(at);
+  if (bucket < 0) return;
+  worker.bucket = bucket;
+  worker.place_in_groups.clear();
+  for (const Index group : worker.groups) {
+    std::vector<Index>& open = groups_[group].open[bucket];
+    worker.place_in_groups.push_back(static_cast<Index>(open.size()));
+    open.push_back(at);
+  }
+}
+
+void Queue::close(Index at) {
+  Worker& worker = workers_[at];
+  if (worker.bucket < 0) return;
+  for (std::size_t i = 0; i < worker.groups.size(); ++i) {
+    auto& buckets = groups_[worker.groups[i]].open;
+    const auto bucket = buckets.find(worker.bucket);
+    std::vector<Index>& open = bucket->second;
+    Worker& last = workers_[open.back()];
+    open[worker.place_in_groups[i]] = open.back();
+    const auto same_group = std::ranges::find(last.groups, worker.groups[i]);
+    last.place_in_groups[static_cast<std::size_t>(same_group - last.groups.begin())] =
+        worker.place_in_groups[i];
+    open.pop_back();
+    if (open.empty()) buckets.erase(bucket);
+  }
+  worker.bucket = -1;
+}
+
+void Queue::unreserve(Index at) {
+  const Index worker = std::exchange(lines_[at].reserved, nowhere);
+  if (worker == nowhere) return;
+  workers_[worker].reserved_for = nowhere;
+  offer_again(worker);
+}
+
+// -------------------------------------------------------------------------------------------------
+// What a worker has in its caches
+
+void Queue::remember(Index at, const std::string& cache_key) {
+  if (cache_key.empty()) return;
+  std::vector<std::string>& keys = workers_[at].cache_keys;
+  if (std::erase(keys, cache_key) == 0) by_cache_key_[cache_key].push_back(at);
+  keys.push_back(cache_key);
+  if (keys.size() <= cache_keys_remembered) return;
+  const auto oldest = by_cache_key_.find(keys.front());
+  if (std::erase(oldest->second, at) > 0 && oldest->second.empty()) by_cache_key_.erase(oldest);
+  keys.erase(keys.begin());
+}
+
+}  // namespace muster::queue

@@ -1,0 +1,103 @@
+// Which of several workers with room a request gets.
+#include <gtest/gtest.h>
+
+#include "tests/unit/host/queue/scene.hpp"
+
+namespace muster::queue::testing {
+namespace {
+
+Ask with(std::vector<Strategy> strategies, std::string cache_key = {}) {
+  return {
+      .team = TeamId("a"), .strategies = std::move(strategies), .cache_key = std::move(cache_key)};
+}
+
+TEST(Placing, by_fewest_active_fills_all_alike) {
+  Scene scene;
+  for (int i = 0; i < 4; ++i) scene.worker(4);
+  std::map<std::int64_t, int> got;
+  for (int i = 0; i < 8; ++i) ++got[scene.holds(*scene.ask(with({Strategy::fewest_active})))];
+  for (const auto& [worker, count] : got) EXPECT_EQ(count, 2) << worker;
+}
+
+TEST(Placing, by_pack_fills_one_after_the_other) {
+  Scene scene;
+  for (int i = 0; i < 4; ++i) scene.worker(4);
+  std::map<std::int64_t, int> got;
+  for (int i = 0; i < 8; ++i) ++got[scene.holds(*scene.ask(with({Strategy::pack})))];
+  EXPECT_EQ(got.size(), 2U);
+}
+
+TEST(Placing, by_random_uses_all_and_not_in_turn) {
+  Scene scene;
+  for (int i = 0; i < 4; ++i) scene.worker(1000);
+  std::map<std::int64_t, int> got;
+  for (int i = 0; i < 1000; ++i) ++got[scene.holds(*scene.ask(with({Strategy::random})))];
+  ASSERT_EQ(got.size(), 4U);
+  for (const auto& [worker, count] : got) {
+    EXPECT_GT(count, 180) << worker;
+    EXPECT_LT(count, 320) << worker;
+  }
+}
+
+TEST(Placing, by_locality_returns_to_who_has_the_cache) {
+  Scene scene;
+  for (int i = 0; i < 50; ++i) scene.worker(2);
+  const std::vector<Strategy> chain{Strategy::locality, Strategy::fewest_active};
+  const auto first = scene.holds(*scene.ask(with(chain, "repository")));
+  const auto other = scene.holds(*scene.ask(with(chain, "something else")));
+  EXPECT_NE(other, first) << "it is not the emptiest";
+  EXPECT_EQ(scene.holds(*scene.ask(with(chain, "repository"))), first);
+  EXPECT_NE(scene.holds(*scene.ask(with(chain, "repository"))), first) << "that has no room left";
+}
+
+TEST(Placing, by_locality_forgets_old_keys_and_gone_workers) {
+  Scene scene;
+  const auto worker = scene.worker(100);
+  for (int i = 0; i < 20; ++i) scene.ask(with({Strategy::locality}, "key" + std::to_string(i)));
+  EXPECT_LE(scene.queue.find_worker(worker)->cache_keys.size(), 8U);
+  scene.queue.withdraw(worker, "gone", scene.now);
+  const auto next = scene.worker(1);
+  const auto last = scene.ask(with({Strategy::locality}, "key19"));
+  EXPECT_TRUE(scene.holds(*last) == next || scene.holds(*last) == 0);
+  EXPECT_EQ(scene.queue.check(), "");
+}
+
+TEST(Placing, by_spread_uses_the_place_where_the_team_has_least) {
+  Scene scene;
+  std::map<std::int64_t, std::string> place;
+  for (int i = 0; i < 4; ++i)
+    for (const char* name : {"east", "west"})
+      place[scene.worker({.place = name, .has = {4, {}}})] = name;
+  std::map<std::string, int> got;
+  for (int i = 0; i < 10; ++i) ++got[place[scene.holds(*scene.ask(with({Strategy::spread})))]];
+  EXPECT_EQ(got["east"], 5);
+  EXPECT_EQ(got["west"], 5);
+}
+
+TEST(Placing, a_later_strategy_of_a_chain_decides_between_equals) {
+  Scene scene;
+  std::map<std::int64_t, std::string> place;
+  for (int i = 0; i < 3; ++i)
+    for (const char* name : {"east", "west"})
+      place[scene.worker({.place = name, .has = {4, {}}})] = name;
+  std::map<std::int64_t, int> got;
+  for (int i = 0; i < 8; ++i)
+    ++got[scene.holds(*scene.ask(with({Strategy::spread, Strategy::pack})))];
+  EXPECT_EQ(got.size(), 2U) << "both places alike, and one worker of each is packed";
+}
+
+TEST(Placing, looks_at_all_resources) {
+  Scene scene;
+  const auto small = scene.worker({.has = {8, {{"memory", 4}}}});
+  const auto large = scene.worker({.has = {8, {{"memory", 64}}}});
+  const auto ask = [&](std::int64_t memory) {
+    return scene.holds(*scene.ask(Ask{.team = TeamId("a"), .needs = {1, {{"memory", memory}}}}));
+  };
+  EXPECT_EQ(ask(32), large);
+  EXPECT_EQ(ask(32), large);
+  EXPECT_EQ(ask(32), 0);
+  EXPECT_EQ(scene.queue.find_worker(small)->used.active_task, 0);
+}
+
+}  // namespace
+}  // namespace muster::queue::testing

@@ -1,0 +1,176 @@
+// A host that dies after any write: no request is lost, none is granted twice.
+#include <gtest/gtest.h>
+
+#include "host/store/memory_store.hpp"
+#include "tests/unit/host/queue/scene.hpp"
+
+namespace muster::queue::testing {
+namespace {
+
+// What a host does: everything that a call changed is one batch.
+struct Durable : Scene {
+  using Scene::Scene;
+  store::MemoryStore store;
+  std::vector<store::MemoryStore::Contents> after_each_write;
+
+  void write() {
+    const store::Batch batch = queue.take_changes(now);
+    if (batch.empty()) return;
+    ASSERT_TRUE(store.commit(batch));
+    after_each_write.push_back(store.contents());
+  }
+};
+
+std::unique_ptr<Queue> started_from(const store::MemoryStore::Contents& contents,
+                                    const std::vector<Offered>& workers, Time now) {
+  const store::MemoryStore store(contents);
+  auto queue = std::make_unique<Queue>(Settings{}, 7);
+  const auto loaded = queue->load(store, now);
+  EXPECT_TRUE(loaded) << loaded.error().message;
+  for (const Offered& worker : workers) queue->offer(worker, now);
+  queue->settle_after_load(now);
+  EXPECT_EQ(queue->check(), "");
+  return queue;
+}
+
+TEST(Restart, after_every_write_loses_no_request_and_grants_none_twice) {
+  Durable scene;
+  const std::vector<Offered> workers{{.number = 1001, .has = {2, {}}},
+                                     {.number = 1002, .has = {1, {}}}};
+  for (const Offered& worker : workers) scene.worker(worker);
+  ASSERT_TRUE(scene.queue.set_team(TeamId("a"), {.weight = 2, .max_held = 2}, scene.now));
+  // What is known to the clients when each write was made: request → released.
+  std::vector<std::map<std::int64_t, bool>> known;
+  std::map<std::int64_t, bool> clients;
+  const auto step = [&] {
+    scene.write();
+    while (known.size() < scene.after_each_write.size()) known.push_back(clients);
+  };
+  step();
+  for (int i = 0; i < 6; ++i) {
+    clients[*scene.ask(Ask{.team = TeamId(i % 2 == 0 ? "a" : "b"),
+                           .needs = {1, {}},
+                           .token = "token" + std::to_string(i)})] = false;
+    step();
+    scene.now += 1s;
+  }
+  for (auto& [request, released] : clients) {
+    scene.release(request);
+    released = true;
+    step();
+  }
+  ASSERT_GE(known.size(), 13U);
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    const auto again = started_from(scene.after_each_write[i], workers, scene.now);
+    std::int64_t there = 0, held = 0;
+    for (const auto& [request, released] : known[i]) {
+      const Request* found = again->find(request);
+      ASSERT_EQ(found == nullptr, released) << "write " << i << ", request " << request;
+      if (!found) continue;
+      ++there;
+      EXPECT_NE(found->state, RequestState::ended);
+      held += found->state == RequestState::held ? 1 : 0;
+    }
+    EXPECT_LE(held, 3);
+    EXPECT_EQ(again->waiting(), there - held);
+  }
+}
+
+TEST(Restart, keeps_leases_with_their_workers_and_the_order_of_those_that_wait) {
+  Durable scene;
+  const std::vector<Offered> workers{{.number = 1001, .has = {1, {}}},
+                                     {.number = 1002, .has = {1, {}}}};
+  for (const Offered& worker : workers) scene.worker(worker);
+  const auto one = scene.ask("a"), two = scene.ask("a"), three = scene.ask("a");
+  const auto urgent = *scene.ask(Ask{.team = TeamId("a"), .priority = 1});
+  scene.write();
+  const auto again = started_from(scene.store.contents(), workers, scene.now);
+  const auto holds = [&](std::int64_t request) {
+    const Request* found = again->find(request);
+    return found->state == RequestState::held ? again->workers()[found->worker].number : 0;
+  };
+  EXPECT_EQ(holds(one), scene.holds(one));
+  EXPECT_EQ(holds(two), scene.holds(two));
+  ASSERT_TRUE(again->release(one, scene.now));
+  EXPECT_GT(holds(urgent), 0);
+  EXPECT_EQ(holds(three), 0);
+}
+
+TEST(Restart, ends_leases_of_workers_that_are_gone) {
+  Durable scene;
+  scene.worker({.number = 1001});
+  const auto lease = scene.ask("a"), waits = scene.ask("a");
+  scene.write();
+  const auto again = started_from(scene.store.contents(), {{.number = 1002}}, scene.now);
+  EXPECT_EQ(again->find(lease)->state, RequestState::ended);
+  EXPECT_EQ(again->find(waits)->state, RequestState::held);
+}
+
+TEST(Restart, gives_every_client_time_to_be_heard_again) {
+  Durable scene;
+  scene.worker({.number = 1001});
+  const auto lease = scene.ask("a");
+  scene.write();
+  const Time later = scene.now + 10h;
+  const auto again = started_from(scene.store.contents(), {{.number = 1001}}, later);
+  again->expire(later + 59s);
+  EXPECT_EQ(again->find(lease)->state, RequestState::held);
+  again->expire(later + 60s);
+  EXPECT_EQ(again->find(lease)->state, RequestState::ended);
+}
+
+TEST(Restart, keeps_teams_pools_and_what_was_used) {
+  Durable scene;
+  scene.dedicate("p", {"a", "b"});
+  ASSERT_TRUE(scene.queue.set_team(TeamId("a"), {.weight = 5, .max_held = 7}, scene.now));
+  scene.worker({.number = 1001, .pool = WorkerPoolId("p")});
+  scene.ask("b");
+  scene.now += 2min;
+  scene.write();
+  const auto again = started_from(scene.store.contents(),
+                                  {{.number = 1001, .pool = WorkerPoolId("p")}}, scene.now);
+  const TeamPool* pool = again->find_pool(WorkerPoolId("p"));
+  ASSERT_TRUE(pool && pool->dedicated);
+  EXPECT_EQ(pool->teams.size(), 2U);
+  const auto& teams = again->teams();
+  const auto a = std::ranges::find(teams, TeamId("a"), &Team::id);
+  const auto b = std::ranges::find(teams, TeamId("b"), &Team::id);
+  ASSERT_TRUE(a != teams.end() && b != teams.end());
+  EXPECT_EQ(a->weight, 5);
+  EXPECT_EQ(a->max_held, 7);
+  EXPECT_NEAR(again->usage_of(*b, scene.now), 59, 2);
+  // A store that is written anew has the same.
+  store::MemoryStore anew;
+  ASSERT_TRUE(anew.commit(again->everything()));
+  const auto third =
+      started_from(anew.contents(), {{.number = 1001, .pool = WorkerPoolId("p")}}, scene.now);
+  EXPECT_EQ(third->find_pool(WorkerPoolId("p"))->teams.size(), 2U);
+}
+
+TEST(Restart, keeps_what_a_token_means) {
+  Durable scene;
+  const Ask ask{.team = TeamId("a"), .tags = {"y", "x"}, .token = "t"};
+  const auto request = *scene.ask(ask);
+  scene.write();
+  const auto again = started_from(scene.store.contents(), {}, scene.now);
+  EXPECT_EQ(*again->request(ask, 99, scene.now), request);
+}
+
+TEST(Clock, that_is_set_back_or_ahead_ends_nobody) {
+  Scene scene;
+  scene.worker();
+  const auto lease = scene.ask("a"), waits = scene.ask("b");
+  for (const auto jump : {24h * 400, -24h * 900}) {
+    scene.now += jump;
+    scene.queue.clock_was_set(scene.now);
+    scene.queue.expire(scene.now + 59s);
+    EXPECT_GT(scene.holds(lease), 0);
+    EXPECT_EQ(scene.holds(waits), 0);
+  }
+  scene.queue.expire(scene.now + 60s);
+  EXPECT_EQ(scene.holds(lease), -1);
+  EXPECT_EQ(scene.queue.check(), "");
+}
+
+}  // namespace
+}  // namespace muster::queue::testing
