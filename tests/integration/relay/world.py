@@ -25,12 +25,13 @@ def enter_own_network(script_arguments):
         return
     # As root of nothing but a user namespace if that can be had, else as the real root.
     why = ""
-    for namespaces in (["--user", "--map-root-user", "--net", "--mount"], ["--net", "--mount"]):
+    # With a process namespace, for then the kernel ends whatever a failed test has left running.
+    for user in (["--user", "--map-root-user"], []):
+        namespaces = [*user, "--net", "--mount", "--pid", "--mount-proc", "--fork"]
         probe = run("unshare", *namespaces, "true")
         if probe.returncode == 0:
             os.environ["MUSTER_OWN_NETWORK"] = "1"
-            os.execvp("unshare", ["unshare", *namespaces, "--kill-child", "--fork", sys.executable, "-B",
-                                  *script_arguments])
+            os.execvp("unshare", ["unshare", *namespaces, "--kill-child", sys.executable, "-B", *script_arguments])
         why += probe.stderr
     sys.exit(f"THIS TEST DID NOT RUN: uid {os.getuid()} can make no network namespace here:\n{why}")
 
