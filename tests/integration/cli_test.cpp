@@ -192,7 +192,7 @@ TEST_F(CommandsOfAHost, the_variables_of_taskcluster_clients_sign_requests) {
   variables = {{"HOME", (folder / "elsewhere").string()},
                {"TASKCLUSTER_ROOT_URL", host->address().url},
                {"TASKCLUSTER_CLIENT_ID", "ci/deploy"},
-               {"TASKCLUSTER_ACCESS_TOKEN", std::string(made.at("token").as_string())}};
+               {"TASKCLUSTER_ACCESS_TOKEN", std::string(made.at("accessToken").as_string())}};
   EXPECT_THAT(said({"whoami"}), HasSubstr("ci/deploy"));
   said({"pools"});
   EXPECT_THAT(said({"status"}, 1), HasSubstr("muster:get:status"));
