@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "host/fleet/changing.hpp"
+#include "host/queue/queue.hpp"
 #include "host/simulation/parts.hpp"
 
 namespace muster::simulation {
@@ -13,12 +14,13 @@ void World::violated(const std::string& what) {
 
 void World::check() {
   if (const std::string wrong = fleet_->check_sums(); !wrong.empty()) violated("wrong: " + wrong);
+  check_queue();
   // A limit may be lowered below what is there; then nothing may be added.
   const auto limit = [&](const std::string& name, std::int64_t used, std::int64_t most) {
-    std::int64_t& before = used_before_[name];
-    if (used > most && used > before)
+    const auto [before, first] = used_before_.try_emplace(name, used);
+    if (!first && used > most && used > before->second)
       violated(name + " has " + std::to_string(used) + " of at most " + std::to_string(most));
-    before = used;
+    before->second = used;
   };
   for (const fleet::Pool& pool : fleet_->pools()) {
     if (pool.removed()) continue;
@@ -47,6 +49,9 @@ void World::check_end() {
     if (fleet::is_alive(worker))
       violated("worker " + std::to_string(worker.number) + " did not end: " + worker.reason + " (" +
                std::string(enum_names(worker.state)[static_cast<std::size_t>(worker.state)]) + ")");
+  if (fleet_->queue().waiting() != 0) violated("a request still waits");
+  for (const queue::Team& team : fleet_->queue().teams())
+    if (team.leases != 0) violated("team " + team.id.str() + " still holds a worker");
   for (auto& [id, cloud] : clouds_)
     for (const auto& [worker_id, machine] : cloud->cloud.state().machines)
       if (!machine.terminated && (!machine.interruption || machine.interruption->at > true_time()))

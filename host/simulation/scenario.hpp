@@ -31,6 +31,7 @@ struct Faults {
   double notice_repeated = 0;            // duplicate and late notices
   double never_registers = 0;            // of each machine
   double dies_per_hour = 0;              // of each machine
+  double client_dies = 0;                // of the queue, while it waits or holds
   double provider_outages_per_hour = 0;  // each of up to an hour
 };
 
@@ -63,6 +64,7 @@ struct Scenario {
   std::vector<ProviderScenario> providers;
   std::vector<ConfigurationChange> configurations;  // in the order of time; the first at 0
   std::vector<Arrival> arrivals;                    // likewise
+  double leases_per_hour = 0;                       // clients of the queue, each of which wants one
   Faults faults;
   bool ends_by_draining =
       true;  // false: the simulation stops at `duration`, for an operator's question

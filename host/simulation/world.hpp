@@ -39,6 +39,7 @@ class World {
     }
   };
   struct Agent;
+  struct Client;
   struct Cloud;
   struct Task {
     milliseconds arrived;
@@ -101,6 +102,15 @@ class World {
   void hand_out(const WorkerPoolId& pool);
   void tell_demand();
 
+  // clients.cpp: who asks the queue for workers
+  void next_client();
+  void look_after(const std::shared_ptr<Client>& client);
+  void ask_queue(Client& client);
+  void watch_request(Client& client);
+  void begin_lease(Client& client, const std::string& worker, std::int64_t capacity);
+  void end_lease(Client& client);
+  void check_queue();
+
   // invariants.cpp
   void check();
   void check_end();
@@ -109,6 +119,7 @@ class World {
   Scenario scenario_;
   std::map<std::string, BiddingStrategy*> strategies_;
   Random random_;
+  Random client_random_;  // what clients do changes nothing of what the clouds do by chance
   milliseconds now_{0};
   milliseconds wall_offset_{0};
   bool calm_ = false;  // the winding down: nothing fails any more
@@ -125,6 +136,8 @@ class World {
   Agents agents_;
   std::map<WorkerPoolId, Agents> free_;  // those that could take work
   std::map<WorkerPoolId, std::deque<Task>> waiting_;
+  std::int64_t clients_ = 0;
+  std::map<std::string, std::int64_t> leased_;  // of each worker, as the clients know it
   bool all_arrived_ = false;
   bool demand_told_ = true;
 

@@ -168,6 +168,11 @@ Scenario random_scenario(std::uint64_t seed) {
          random.between(1, 15), random.between(10s, 30min)});
     at += random.between(1s, 20min);
   }
+  // Of their own draws, so that the rest of a seed's scenario is the same with and without them.
+  Random of_clients(seed * 104'729 + 7);
+  if (of_clients.happens(0.7))
+    scenario.leases_per_hour = static_cast<double>(of_clients.between(1, 30));
+  if (of_clients.happens(0.6)) scenario.faults.client_dies = of_clients.fraction() * 0.2;
   return scenario;
 }
 
