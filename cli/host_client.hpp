@@ -13,6 +13,9 @@
 
 namespace muster::cli {
 
+// Where all of the host's own API is.
+inline const std::string api_path = "/api/muster/v1/";
+
 // One connection, kept open between calls. Every call has a deadline of 60 seconds and is tried
 // once; only when a signed request meets a host whose clock differs it is signed anew with the
 // host's time. THREADS: one at a time.

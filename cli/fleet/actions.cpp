@@ -14,8 +14,6 @@
 namespace muster::cli {
 namespace {
 
-const std::string fleet_api = "/api/muster/v1/";
-
 using Shown = std::string (*)(const json::object&, const Style&);
 
 void put_out(const json::value& document, bool as_json, Shown shown) {
@@ -25,13 +23,13 @@ void put_out(const json::value& document, bool as_json, Shown shown) {
 }
 
 void ask_and_show(const FleetOptions& options, const std::string& path, Shown shown) {
-  put_out(answer_of(connect(options.host).get(fleet_api + path)), options.as_json, shown);
+  put_out(answer_of(connect(options.host).get(api_path + path)), options.as_json, shown);
 }
 
 void ask_all_and_show(const FleetOptions& options, const std::string& path, const char* name,
                       const char* parameter, Shown shown) {
   HostClient host = connect(options.host);
-  put_out(all_pages(host, fleet_api + path, name, parameter), options.as_json, shown);
+  put_out(all_pages(host, api_path + path, name, parameter), options.as_json, shown);
 }
 
 std::string pool_path(const FleetOptions& options) {
@@ -39,7 +37,7 @@ std::string pool_path(const FleetOptions& options) {
 }
 
 std::string launch_config_path(const FleetOptions& options) {
-  return fleet_api + pool_path(options) + "/launch-configs/" + path_segment(options.launch_config);
+  return api_path + pool_path(options) + "/launch-configs/" + path_segment(options.launch_config);
 }
 
 // "workerGroup/workerId" of the options, fit for a path.
@@ -128,7 +126,7 @@ void show_one_worker(const FleetOptions& options) {
 namespace {
 
 json::value quarantine(const FleetOptions& options, const std::string& until) {
-  const std::string worker = fleet_api + pool_path(options) + "/workers/" + worker_path(options);
+  const std::string worker = api_path + pool_path(options) + "/workers/" + worker_path(options);
   return answer_of(
       connect(options.host)
           .post(worker + "/quarantine", {{"until", until}, {"reason", options.reason}}));
@@ -201,7 +199,7 @@ void list_holds(const FleetOptions& options) {
 void release_holds(const FleetOptions& options) {
   const json::value answer =
       answer_of(connect(options.host)
-                    .remove(fleet_api + "holds/" + path_segment(options.provider) +
+                    .remove(api_path + "holds/" + path_segment(options.provider) +
                             query_of({{"scope", options.scope}})));
   const std::size_t count =
       answer.is_object() ? list_of(answer.get_object(), "released").size() : 0;
@@ -215,7 +213,7 @@ void list_providers(const FleetOptions& options) {
 void back_up(const FleetOptions& options) {
   const std::string file = std::filesystem::absolute(options.file).lexically_normal().string();
   const json::value answer =
-      answer_of(connect(options.host).post(fleet_api + "backup", {{"file", file}}));
+      answer_of(connect(options.host).post(api_path + "backup", {{"file", file}}));
   say(options, answer,
       "wrote " + file +
           "\nTo go back to it: stop the host, put it in the place of muster.db (and remove "

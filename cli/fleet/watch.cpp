@@ -14,7 +14,6 @@
 namespace muster::cli {
 namespace {
 
-const std::string api = "/api/muster/v1/";
 constexpr int pause = 1'000;  // milliseconds
 constexpr std::size_t most_pools = 20, most_with_workers = 10, most_workers = 50, most_events = 200;
 constexpr std::size_t events_on_screen = 8;
@@ -50,17 +49,17 @@ void choose_pools(const json::array& all, Picture& picture) {
 // Fills the picture; the events are those behind `last`, which moves on.
 Result<Picture> look(HostClient& host, std::int64_t& last) {
   Picture picture;
-  auto status = host.get(api + "status");
+  auto status = host.get(api_path + "status");
   if (!status) return status.error();
   if (status->is_object()) picture.status = status->get_object();
-  auto pools = host.get(api + "pools?limit=1000");
+  auto pools = host.get(api_path + "pools?limit=1000");
   if (!pools) return pools.error();
   if (pools->is_object()) choose_pools(list_of(pools->get_object(), "pools"), picture);
   std::size_t asked = 0;
   for (const json::value& pool : picture.pools) {
     if (!has_workers(pool.as_object()) || ++asked > most_with_workers) continue;
     auto workers =
-        host.get(api + "pools/" + path_segment(text_of(pool.as_object(), "workerPoolId")) +
+        host.get(api_path + "pools/" + path_segment(text_of(pool.as_object(), "workerPoolId")) +
                  "/workers?limit=" + std::to_string(most_workers));
     if (!workers) {
       if (workers.error().error_class == ErrorClass::not_found) continue;  // it has just gone
@@ -71,7 +70,7 @@ Result<Picture> look(HostClient& host, std::int64_t& last) {
       picture.workers.push_back(worker);
   }
   auto events = host.get(
-      api + "events?limit=" + std::to_string(most_events) +
+      api_path + "events?limit=" + std::to_string(most_events) +
       (last < 0 ? "&last=" + std::to_string(events_on_screen) : "&after=" + std::to_string(last)));
   if (!events) return events.error();
   if (events->is_object()) picture.events = list_of(events->get_object(), "events");
@@ -129,9 +128,9 @@ void draw(const std::string& screen) {
 }
 
 // What changes, as lines.
-class Lines {
+class WatchedLines {
  public:
-  Lines(bool as_json, const Style& style) : as_json_(as_json), style_(style) {}
+  WatchedLines(bool as_json, const Style& style) : as_json_(as_json), style_(style) {}
 
   void add(const Picture& picture) {
     if (as_json_) return add_json(picture);
@@ -230,7 +229,7 @@ void watch_status(const FleetOptions& options) {
   const FileDescriptor end = end_of_program();
   const bool drawn = ::isatty(STDOUT_FILENO) == 1 && !options.as_json;
   const Style style = Style::of_stdout();
-  Lines lines(options.as_json, style);
+  WatchedLines lines(options.as_json, style);
   json::array recent;
   std::int64_t last = -1;
   std::string trouble;

@@ -7,8 +7,6 @@
 namespace muster::cli {
 namespace {
 
-const std::string api = "/api/muster/v1/";
-
 void put_out(const QueueOptions& options, const json::value& document,
              std::string (*shown)(const json::object&, const Style&)) {
   if (options.as_json) return print_json(document);
@@ -22,7 +20,7 @@ void say(const QueueOptions& options, const json::value& answer, const std::stri
 }
 
 std::string pool_path(const QueueOptions& options) {
-  return api + "worker-pools/" + path_segment(with_provisioner(options.name));
+  return api_path + "worker-pools/" + path_segment(with_provisioner(options.name));
 }
 
 std::string names(const std::vector<std::string>& teams) {
@@ -42,11 +40,12 @@ json::value attachment(const QueueOptions& options, const char* verb) {
 }  // namespace
 
 void show_queue(const QueueOptions& options) {
-  put_out(options, answer_of(connect(options.host).get(api + "queue")), show_load);
+  put_out(options, answer_of(connect(options.host).get(api_path + "queue")), show_load);
 }
 
 void list_worker_pools(const QueueOptions& options) {
-  put_out(options, answer_of(connect(options.host).get(api + "worker-pools")), show_worker_pools);
+  put_out(options, answer_of(connect(options.host).get(api_path + "worker-pools")),
+          show_worker_pools);
 }
 
 void set_worker_pool(const QueueOptions& options) {
@@ -72,7 +71,7 @@ void detach_worker_pool(const QueueOptions& options) {
 void set_team(const QueueOptions& options) {
   say(options,
       answer_of(connect(options.host)
-                    .put(api + "teams/" + path_segment(options.name),
+                    .put(api_path + "teams/" + path_segment(options.name),
                          {{"weight", options.weight},
                           {"maxHeld", options.max_held},
                           {"maxPending", options.max_pending}})),

@@ -9,8 +9,6 @@
 namespace muster::cli {
 namespace {
 
-const std::string api = "/api/muster/v1/";
-
 using Shown = std::string (*)(const json::object&, const Style&);
 
 bool is_number(const std::string& text) {
@@ -27,7 +25,7 @@ std::optional<json::object> found(Result<json::value> answer) {
 
 std::optional<json::object> find_launch_config(HostClient& host, const std::string& id) {
   const json::object all =
-      all_pages(host, api + "launch-configs?limit=1000", "launchConfigs", "after");
+      all_pages(host, api_path + "launch-configs?limit=1000", "launchConfigs", "after");
   for (const json::value& each : list_of(all, "launchConfigs"))
     if (each.is_object() && text_of(each.get_object(), "launchConfigId") == id)
       return json::object{{"launchConfigs", json::array{each}}};
@@ -35,7 +33,7 @@ std::optional<json::object> find_launch_config(HostClient& host, const std::stri
 }
 
 std::optional<json::object> find_request(HostClient& host, const std::string& id) {
-  return found(host.get(api + "requests/" + path_segment(id)));
+  return found(host.get(api_path + "requests/" + path_segment(id)));
 }
 
 }  // namespace
@@ -51,12 +49,12 @@ void tell_why(const QueueOptions& options) {
     shown = show_launch_configs;
   }
   if (!document) {
-    document = found(host.get(api + "pools/" + path_segment(with_provisioner(subject))));
+    document = found(host.get(api_path + "pools/" + path_segment(with_provisioner(subject))));
     shown = show_pool;
   }
   const std::size_t slash = subject.find('/');
   if (!document && slash != std::string::npos) {
-    document = found(host.get(api + "workers/" + path_segment(subject.substr(0, slash)) + "/" +
+    document = found(host.get(api_path + "workers/" + path_segment(subject.substr(0, slash)) + "/" +
                               path_segment(subject.substr(slash + 1))));
     shown = show_found_workers;
   }

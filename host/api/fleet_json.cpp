@@ -4,17 +4,10 @@
 
 #include <muster/codec.hpp>
 
+#include "host/api/members.hpp"
+
 namespace muster::api {
 namespace {
-
-template <class E>
-std::string name_of(E value) {
-  return std::string(enum_names(value)[static_cast<std::size_t>(value)]);
-}
-
-void put_time(json::object& into, const char* name, Time time) {
-  if (time != Time{} && time != Time::max()) into[name] = format_time(time);
-}
 
 json::object totals_document(const fleet::Totals& totals) {
   return {{"requested", totals.requested}, {"lost", totals.lost},

@@ -2,17 +2,10 @@
 
 #include <muster/codec.hpp>
 
+#include "host/api/members.hpp"
+
 namespace muster::api {
 namespace {
-
-template <class Enum>
-std::string name_of(Enum value) {
-  return std::string(enum_names(value)[static_cast<std::size_t>(value)]);
-}
-
-void add_time(json::object& document, const char* key, Time time) {
-  if (time != Time{}) document[key] = format_time(time);
-}
 
 json::object worker_document(const fleet::Worker& worker, const fleet::Fleet& fleet) {
   return {{"workerPoolId", fleet.pools()[worker.pool].id.str()},
@@ -49,10 +42,10 @@ json::object request_document(const queue::Request& request, const fleet::Fleet&
                         {"heartbeatSeconds", request.heartbeat.count() / 1000},
                         {"created", format_time(request.created)}};
   if (line.pool != queue::nowhere) document["workerPoolId"] = queue.pools()[line.pool].id.str();
-  add_time(document, "deadline", request.deadline);
-  add_time(document, "granted", request.granted);
-  add_time(document, "until", request.until);
-  add_time(document, "ended", request.ended);
+  put_time(document, "deadline", request.deadline);
+  put_time(document, "granted", request.granted);
+  put_time(document, "until", request.until);
+  put_time(document, "ended", request.ended);
   if (request.state == queue::RequestState::ended) {
     document["reason"] = request.reason;
     return document;
