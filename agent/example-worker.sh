@@ -14,7 +14,7 @@ work() { # runs one task; false if there was none
     name=$(basename "$file" .task) claimed="$MUSTER_TASKS/claimed/$(basename "$file").$MUSTER_WORKER_ID"
     mv "$file" "$claimed" 2>/dev/null || continue  # another worker was quicker
     say 'busy 1'
-    sh "$claimed" >"$claimed.log" 2>&1 </dev/null & task=$!
+    sh "$claimed" >"$claimed.log" 2>&1 </dev/null & task=$!; [ "$wanted" = run ] || kill "$task"
     while :; do wait "$task"; code=$?; kill -0 "$task" 2>/dev/null || break; done
     task=''
     if [ "$wanted" = end ] && [ "$code" -gt 128 ]; then rm -f "$claimed.log"; mv "$claimed" "$file"; return 0; fi

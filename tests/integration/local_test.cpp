@@ -134,8 +134,7 @@ class LocalWorkers : public ::testing::Test {
   std::size_t agent_processes() const {
     std::size_t count = 0;
     for (const auto& [pid, worker] : marked(""))
-      count += content_of("/proc/" + std::to_string(pid) + "/cmdline").find("/agent.json") !=
-               std::string::npos;
+      count += content_of("/proc/" + std::to_string(pid) + "/comm") == "muster-agent\n";
     return count;
   }
   pid_t implementation_of(const std::string& worker) const {
