@@ -61,11 +61,13 @@ class Worker {
   void give(wire::Frame frame) {
     const std::lock_guard lock(mutex_);
     next_ = std::move(frame);
+    cancelled_ = false;
     given_.notify_all();
   }
 
   void cancel() {
     const std::lock_guard lock(mutex_);
+    cancelled_ = true;  // also if the call was given and has not begun
     if (running_ != nullptr) running_->cancel();
   }
 
@@ -122,6 +124,7 @@ class Worker {
   void set_running(CallState* state) {
     const std::lock_guard lock(mutex_);
     running_ = state;
+    if (running_ != nullptr && cancelled_) running_->cancel();
   }
 
   [[noreturn]] void leave() {
@@ -134,6 +137,7 @@ class Worker {
   std::condition_variable given_;
   std::optional<wire::Frame> next_;
   CallState* running_ = nullptr;
+  bool cancelled_ = false;  // the call that was given last
   std::unique_ptr<CellInstance> instance_;
 };
 
