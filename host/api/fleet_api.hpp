@@ -49,8 +49,8 @@ class Paths {
   // Reads the request at once, and answers with a document when what it changes is durable; no
   // thread waits.
   using Answering = std::function<Result<json::value>(fleet::Fleet&, fleet::Now)>;
-  using ReadAnswering = boost::system::result<Answering, http::Response> (*)(const http::Request&,
-                                                                             const Query&);
+  using AnsweringRead = boost::system::result<Answering, http::Response>;
+  using ReadAnswering = AnsweringRead (*)(const http::Request&, const Query&);
   void ask(const char* method, const std::string& path, std::vector<std::string_view> known,
            ReadAnswering read);
 
@@ -60,12 +60,12 @@ class Paths {
 
   // Reads the request at once and answers when what it changes is durable; no thread waits.
   using Change = std::function<Result<void>(fleet::Fleet&, fleet::Now)>;
-  using ReadChange = boost::system::result<Change, http::Response> (*)(const http::Request&);
+  using ChangeRead = boost::system::result<Change, http::Response>;
+  using ReadChange = ChangeRead (*)(const http::Request&);
   void change(const char* method, const std::string& path, ReadChange read);
 
  private:
-  using ReadPosted = std::function<boost::system::result<Answering, http::Response>(
-      const http::Request&, const Query&)>;
+  using ReadPosted = std::function<AnsweringRead(const http::Request&, const Query&)>;
   void post(const char* method, const std::string& path, std::vector<std::string_view> known,
             ReadPosted read);
 

@@ -16,7 +16,6 @@ using http::error_answer;
 using http::Reply;
 using http::Request;
 using http::Response;
-using ReadResult = boost::system::result<Paths::Answering, Response>;
 
 // Less than what clients and proxies wait for an answer.
 constexpr std::int64_t longest_poll = 55;  // seconds
@@ -73,7 +72,7 @@ std::chrono::milliseconds seconds(std::int64_t count) {
   return std::chrono::seconds(std::clamp<std::int64_t>(count, -1, 31'536'000'000));
 }
 
-ReadResult read_ask(const Request& request, const Query&) {
+Paths::AnsweringRead read_ask(const Request& request, const Query&) {
   const auto body = http::json_body(request);
   if (!body) return body.error();
   if (const std::string unknown = unknown_key<Body>(*body); !unknown.empty())
@@ -103,7 +102,7 @@ ReadResult read_ask(const Request& request, const Query&) {
 
 // Calls it for the request of the path, if it is the team's.
 template <class Change>
-ReadResult about_one(const Request& request, Change change) {
+Paths::AnsweringRead about_one(const Request& request, Change change) {
   return Paths::Answering([team = team_of(request), number = number_of(request), change](
                               Fleet& fleet, Now now) -> Result<json::value> {
     const auto found = find(fleet, team, number);
@@ -115,19 +114,19 @@ ReadResult about_one(const Request& request, Change change) {
   });
 }
 
-ReadResult read_release(const Request& request, const Query&) {
+Paths::AnsweringRead read_release(const Request& request, const Query&) {
   return about_one(request, [](queue::Queue& queue, std::int64_t number, Time now) {
     return queue.release(number, now);
   });
 }
 
-ReadResult read_heartbeat(const Request& request, const Query&) {
+Paths::AnsweringRead read_heartbeat(const Request& request, const Query&) {
   return about_one(request, [](queue::Queue& queue, std::int64_t number, Time now) {
     return queue.heartbeat(number, now);
   });
 }
 
-ReadResult read_extend(const Request& request, const Query&) {
+Paths::AnsweringRead read_extend(const Request& request, const Query&) {
   const auto body = http::json_body(request);
   if (!body) return body.error();
   const json::value* until = body->if_contains("until");

@@ -15,7 +15,6 @@ using http::error_answer;
 using http::json_answer;
 using http::Request;
 using http::Response;
-using ReadResult = boost::system::result<Paths::Answering, Response>;
 
 // -------------------------------------------------------------------------------------------------
 // Teams
@@ -50,7 +49,7 @@ boost::system::result<Body, Response> body_of(const Request& request) {
   return *given;
 }
 
-ReadResult read_team(const Request& request, const Query&) {
+Paths::AnsweringRead read_team(const Request& request, const Query&) {
   const auto body = body_of<TeamBody>(request);
   if (!body) return body.error();
   return Paths::Answering(
@@ -94,20 +93,20 @@ Paths::Answering changing_pool(const Request& request, Change change) {
   };
 }
 
-ReadResult read_set_pool(const Request& request, const Query&) {
+Paths::AnsweringRead read_set_pool(const Request& request, const Query&) {
   return changing_pool(request, [](queue::Queue& queue, const WorkerPoolId& id, Time now) {
     return queue.set_pool(id, now);
   });
 }
 
-ReadResult read_destroy_pool(const Request& request, const Query&) {
+Paths::AnsweringRead read_destroy_pool(const Request& request, const Query&) {
   return changing_pool(request, [](queue::Queue& queue, const WorkerPoolId& id, Time now) {
     return queue.destroy_pool(id, now);
   });
 }
 
 template <class Change>
-ReadResult read_attachment(const Request& request, Change change) {
+Paths::AnsweringRead read_attachment(const Request& request, Change change) {
   const auto body = body_of<Attachment>(request);
   if (!body) return body.error();
   std::vector<queue::TeamId> teams(body->teams.begin(), body->teams.end());
@@ -119,13 +118,13 @@ ReadResult read_attachment(const Request& request, Change change) {
   });
 }
 
-ReadResult read_attach(const Request& request, const Query&) {
+Paths::AnsweringRead read_attach(const Request& request, const Query&) {
   return read_attachment(
       request, [](queue::Queue& queue, const WorkerPoolId& id, const auto& teams, bool exclusive,
                   Time now) { return queue.attach(id, teams, exclusive, now); });
 }
 
-ReadResult read_detach(const Request& request, const Query&) {
+Paths::AnsweringRead read_detach(const Request& request, const Query&) {
   return read_attachment(request, [](queue::Queue& queue, const WorkerPoolId& id, const auto& teams,
                                      bool, Time now) { return queue.detach(id, teams, now); });
 }

@@ -11,13 +11,12 @@ using fleet::Now;
 using http::error_answer;
 using http::Request;
 using http::Response;
-using ReportResult = boost::system::result<Paths::Change, Response>;
 
 Response wrong(const Request& request, std::string_view message) {
   return error_answer(request, 400, "InputError", message);
 }
 
-ReportResult read_interruption(const Request& request) {
+Paths::ChangeRead read_interruption(const Request& request) {
   const auto body = http::json_body(request);
   if (!body) return body.error();
   Interruption interruption;
@@ -45,7 +44,7 @@ ReportResult read_interruption(const Request& request) {
   });
 }
 
-ReportResult read_activity(const Request& request) {
+Paths::ChangeRead read_activity(const Request& request) {
   const auto body = http::json_body(request);
   if (!body) return body.error();
   const json::value* busy = body->if_contains("busy");

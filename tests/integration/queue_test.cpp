@@ -13,6 +13,7 @@
 
 #include "host/base/secret.hpp"
 #include "tests/integration/musterd_process.hpp"
+#include "tests/support/eventually.hpp"
 
 namespace muster::testing {
 namespace {
@@ -22,15 +23,6 @@ using namespace std::chrono_literals;
 
 const std::string api = "/api/muster/v1/";
 constexpr std::size_t pool_size = 20;
-
-template <class So>
-void wait_until(So so, const char* what) {
-  for (int i = 0; i < 60'000; ++i) {
-    if (so()) return;
-    std::this_thread::sleep_for(1ms);
-  }
-  throw std::runtime_error(std::string("never: ") + what);
-}
 
 // A host with a pool of simulated workers, all of which have registered.
 class QueueOfHost : public ::testing::Test {
@@ -52,7 +44,8 @@ class QueueOfHost : public ::testing::Test {
             "secret = \"a long random text\"\nstateFile = \"" +
             (folder_ / "cloud.json").string() + "\"\n",
         Variables{}, MUSTER_SHIPPED_PLUGINS);
-    wait_until([&] { return workers().size() == pool_size; }, "all workers launched");
+    if (!eventually([&] { return workers().size() == pool_size; }))
+      throw std::runtime_error("not all workers are launched");
     for (const json::value& worker : workers()) register_worker(worker.as_object());
   }
 
@@ -169,7 +162,7 @@ TEST_F(QueueOfHost, two_hundred_clients_share_no_worker_while_the_host_is_killed
   for (int i = 0; i < clients; ++i)
     threads.emplace_back([&, i, at = address()] { live(at, address, i, i % 10 == 0, holders); });
   for (const int grants : {100, 300}) {
-    wait_until([&] { return holders.grants() >= grants; }, "some grants");
+    EXPECT_TRUE(eventually([&] { return holders.grants() >= grants; }));
     const std::lock_guard lock(restarting);
     host_->kill();
     host_->start();
@@ -177,14 +170,12 @@ TEST_F(QueueOfHost, two_hundred_clients_share_no_worker_while_the_host_is_killed
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(holders.shared(), 0);
   EXPECT_EQ(holders.grants(), clients * 3);
-  wait_until(
-      [&] {
-        const json::object load = queue();
-        for (const json::value& pool : load.at("workerPools").as_array())
-          if (pool.at("used").as_int64() != 0) return false;
-        return load.at("waiting").as_int64() == 0;
-      },
-      "the dead gave their workers back");
+  EXPECT_TRUE(eventually([&] {
+    const json::object load = queue();
+    for (const json::value& pool : load.at("workerPools").as_array())
+      if (pool.at("used").as_int64() != 0) return false;
+    return load.at("waiting").as_int64() == 0;
+  })) << "the dead give their workers back";
 }
 
 TEST_F(QueueOfHost, lease_runs_a_command_and_passes_its_exit_code_on) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/queue/queue.hpp"
 #include "tests/unit/host/fleet/fleet_driver.hpp"
 
 namespace muster::fleet {
@@ -90,6 +91,25 @@ TEST_F(Standing, a_machine_whose_credentials_lapse_is_absent_and_the_pool_is_tol
   ASSERT_EQ(driver.errors().size(), 2u);
   EXPECT_EQ(driver.errors()[0].kind, "reregistration-timeout");
   EXPECT_EQ(driver.errors()[0].extra.at("workerId"), "cloud-7");
+}
+
+TEST_F(Standing, a_lease_ends_with_a_machine_whose_credentials_lapse) {
+  announce_by_owner("cloud-7");
+  ASSERT_TRUE(enter("cloud-7"));
+  queue::Ask ask;
+  ask.team = queue::TeamId("a");
+  ask.heartbeat = 24h;
+  const auto request = driver.fleet().request_worker(std::move(ask), driver.now());
+  ASSERT_TRUE(request) << request.error().message;
+  driver.settle();
+  const auto held = [&] {
+    const queue::Request* found = driver.fleet().queue().find(*request);
+    return found && found->state == queue::RequestState::held;
+  };
+  ASSERT_TRUE(held());
+  driver.advance(2h);
+  EXPECT_EQ(drain("cloud-7"), Drain::absent);
+  EXPECT_FALSE(held()) << "nobody works on a machine that is not there";
 }
 
 TEST_F(Standing, an_absent_machine_is_replaced_and_comes_back_by_registering) {
