@@ -1,10 +1,9 @@
-// The fleet and its queue: workers that run are what the queue hands out, a lease keeps its worker
-// busy, and what waits is demand of the pools that could serve it.
+// The fleet and its queue: workers that run are what the queue hands out, and a lease keeps its
+// worker busy.
 #include <algorithm>
 
-#include <muster/codec.hpp>
-
 #include "host/fleet/changing.hpp"
+#include "host/fleet/queue_facts.hpp"
 #include "host/queue/queue.hpp"
 
 namespace muster::fleet {
@@ -12,31 +11,6 @@ namespace {
 
 // Of a registration that is measured when it is seen, and not when the queue is first used.
 constexpr auto just_now = std::chrono::seconds(10);
-
-// What a worker is to the queue beyond its capacity: `queue` in its worker configuration.
-struct Facts {
-  std::map<std::string, std::int64_t> resources = {};
-  std::vector<std::string> tags = {};
-  std::string team = {};
-
-  static constexpr auto fields() {
-    return std::tuple{optional("resources", &Facts::resources), optional("tags", &Facts::tags),
-                      optional("team", &Facts::team)};
-  }
-};
-
-Facts facts_of(const LaunchConfigSpec& spec) {
-  Facts facts;
-  if (const json::value* given = spec.worker_config.if_contains("queue"))
-    if (auto read = from_value<Facts>(*given)) facts = std::move(*read);
-  std::ranges::sort(facts.tags);
-  return facts;
-}
-
-queue::Resources resources_of(const Facts& facts, std::int64_t capacity) {
-  const auto given = queue::Resources::from(facts.resources, capacity);
-  return given ? *given : queue::Resources{capacity, {}};
-}
 
 }  // namespace
 
@@ -55,7 +29,7 @@ void Fleet::offer_to_queue(Index index) {
   }
   const bool takes_work = worker.drain == Drain::none;
   if (known && known->takes_work == takes_work && known->has.active_task == worker.capacity) return;
-  const Facts facts = facts_of(*launch_configs_[worker.launch_config].spec);
+  const QueueFacts facts = queue_facts_of(*launch_configs_[worker.launch_config].spec);
   queue_->offer({.number = worker.number,
                  .pool = pools_[worker.pool].id,
                  .team = queue::TeamId(facts.team),
@@ -143,117 +117,6 @@ void Fleet::tell_queue_of_pools() {
     for (const std::string& team : pool.spec->teams) file.teams.emplace_back(team);
   }
   queue_->configure_pools(files, now_.wall);
-}
-
-void Fleet::add_up_demand(Index index) {
-  Pool& pool = pools_[index];
-  PoolDemand is = pool.outside;
-  is.pending = sensible_capacity(is.pending + pool.in_queue);
-  if (is.pending == pool.demand.pending && is.claimed == pool.demand.claimed &&
-      is.note == pool.demand.note)
-    return;
-  pool.demand = std::move(is);
-  wake(index, true);
-}
-
-namespace {
-
-// Whether the launch configuration makes workers that could serve it.
-bool serves(const LaunchConfigSpec& spec, const std::vector<std::string>& tags,
-            std::int64_t needs) {
-  const Facts facts = facts_of(spec);
-  return queue::tags_match(facts.tags, tags) &&
-         resources_of(facts, instance_capacity(spec)).active_task >= needs;
-}
-
-}  // namespace
-
-// Each request counts once: for the first pool in the order of its candidates that could launch a
-// worker for it and has room to grow; if none has, for the first that could.
-void Fleet::measure_queue() {
-  if (!queue_->demand_changed() ||
-      (now_.wall < queue_measured_ + settings_.decision_gap && now_.wall >= queue_measured_))
-    return;
-  queue_measured_ = now_.wall;
-  std::vector<std::int64_t> queued(pools_.size());
-  std::vector<Index> shared;
-  for (const auto& [id, at] : pool_index_) {
-    const queue::TeamPool* known = queue_->find_pool(id);
-    if (pools_[at].spec && !pools_[at].removed() && !(known && known->dedicated))
-      shared.push_back(at);
-  }
-  const auto could_serve = [&](Index at, const queue::Waiting& waiting) {
-    return std::ranges::any_of(pools_[at].launch_configs, [&](Index launch_config) {
-      const LaunchConfigState& state = launch_configs_[launch_config];
-      return state.status != LaunchConfigStatus::archived &&
-             serves(*state.spec, waiting.tags, waiting.largest);
-    });
-  };
-  for (const queue::Waiting& waiting : queue_->take_demand()) {
-    std::vector<Index> candidates;
-    for (const WorkerPoolId& id : waiting.pools)
-      if (const auto known = pool_index_.find(id); known != pool_index_.end())
-        candidates.push_back(known->second);
-    if (waiting.shared) std::ranges::copy(shared, std::back_inserter(candidates));
-    std::int64_t left = waiting.capacity;
-    Index first = nowhere;
-    for (const Index at : candidates) {
-      if (left == 0) break;
-      if (!pools_[at].spec || !could_serve(at, waiting)) continue;
-      if (first == nowhere) first = at;
-      const std::int64_t room =
-          pools_[at].spec->settings.max_capacity - pools_[at].totals.running - queued[at];
-      const std::int64_t taken = std::clamp<std::int64_t>(room, 0, left);
-      queued[at] += taken;
-      left -= taken;
-    }
-    if (first != nowhere) queued[first] = sensible_capacity(queued[first] + left);
-  }
-  for (Index at = 0; at < pools_.size(); ++at) {
-    if (pools_[at].removed() || pools_[at].in_queue == queued[at]) continue;
-    pools_[at].in_queue = queued[at];
-    add_up_demand(at);
-  }
-}
-
-// -------------------------------------------------------------------------------------------------
-// Verdicts
-
-queue::Verdict Fleet::verdict_of(const queue::Request& request, Now now) const {
-  queue::Situation situation = queue_->situation_of(request);
-  const Worker* worker = find_worker(situation.worker_number);
-  if (worker && has_instance(*worker))
-    situation.worker = "worker " + groups_[worker->group] + "/" + worker->worker_id + " of " +
-                       pools_[worker->pool].id.str();
-  if (situation.held) return queue::judge(situation, now.wall);
-  const queue::Waiting candidates = queue_->candidates_of(request);
-  const auto look_at = [&](const Pool& pool) {
-    queue::Outlook outlook{.pool = pool.id};
-    for (const Index at : pool.launch_configs) {
-      const LaunchConfigState& state = launch_configs_[at];
-      if (state.status == LaunchConfigStatus::archived ||
-          !serves(*state.spec, candidates.tags, situation.needs))
-        continue;
-      outlook.largest_worker = std::max(outlook.largest_worker, instance_capacity(*state.spec));
-      outlook.launching += state.totals.requested;
-    }
-    if (outlook.largest_worker == 0) return;
-    if (outlook.launching > 0 && pool.start_time.count() > 0)
-      outlook.ready = now.wall + pool.start_time;
-    outlook.blocked = pool.verdict.kind == VerdictKind::blocked;
-    outlook.text = pool.verdict.text;
-    outlook.until = pool.verdict.until;
-    outlook.owner = pool.spec->owner;
-    situation.outlooks.push_back(std::move(outlook));
-  };
-  for (const WorkerPoolId& id : candidates.pools)
-    if (const Pool* pool = find_pool(id); pool && pool->spec) look_at(*pool);
-  if (candidates.shared)
-    for (const Pool& pool : pools_) {
-      const queue::TeamPool* known = queue_->find_pool(pool.id);
-      if (!pool.removed() && pool.spec && !(known && known->dedicated)) look_at(pool);
-    }
-  return queue::judge(situation, now.wall);
 }
 
 }  // namespace muster::fleet
