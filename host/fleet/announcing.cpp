@@ -128,7 +128,8 @@ void Fleet::describe_again(Index index, std::int32_t capacity, std::string provi
   {
     Changing worker(*this, index);
     worker->capacity = capacity;
-    if (worker->busy > worker->capacity) worker->busy = worker->capacity;
+    worker->working = std::min(worker->working, capacity);
+    worker->busy = std::min(worker->busy, capacity);
     worker->provider_data = std::move(provider_data);
   }
   if (larger) wake(workers_[index].pool);

@@ -190,6 +190,8 @@ std::string Fleet::held_back(Index pool, Index index, double weight, std::int64_
     return name + ": " + hold->in_words();
   }
   if (weight <= 0) return name + ": its weight is 0";
+  if (!could_help(pools_[pool], launch_config))
+    return name + ": its workers could not serve what waits in the queue";
   instances = instances_room(pool, index);
   if (instances <= 0) return name + ": its limits leave no room for one more";
   const bool canary = holds_.probed(provider.id, document, now_.wall) != nullptr;

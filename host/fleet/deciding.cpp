@@ -98,6 +98,7 @@ void Fleet::ask_size(Index index) {
   ++sizing_;
   pool.asked_pending = pool.demand.pending;
   pool.asked_capacity = capacity_of(pool);
+  if (only_queue_wants_more(pool)) pool.asked_capacity.idle = pool.outside.pending;
   const std::string& strategy =
       pool.spec->strategy.empty() ? settings_.default_strategy : pool.spec->strategy;
   ask(AskSize{strategy,
@@ -159,6 +160,7 @@ std::int64_t Fleet::keep_draining(Index index, std::int64_t wanted) {
     if (kept >= wanted) break;
     const Worker& worker = workers_[at];
     if (worker.state != WorkerState::running || worker.drain != Drain::surplus) continue;
+    if (!could_help(pools_[index], launch_configs_[worker.launch_config])) continue;
     kept += worker.capacity;
     end_drain(at, "there is work again");
   }

@@ -309,7 +309,7 @@ WorkerRow Fleet::row_of(const Worker& worker) const {
           .phase = worker.phase,
           .drain = worker.drain,
           .capacity = worker.capacity,
-          .busy = worker.busy,
+          .busy = worker.working,
           .epoch = worker.epoch,
           .attempts = worker.attempts,
           .price = worker.price,

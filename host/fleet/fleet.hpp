@@ -352,7 +352,11 @@ class Fleet {
   void offer_to_queue(Index worker);
   void offer_changed_workers();
   void count_leases();
+  std::int32_t leased_of(const Worker& worker) const;
+  Time next_measure() const;
   void measure_queue();
+  bool only_queue_wants_more(const Pool& pool) const;
+  bool could_help(const Pool& pool, const LaunchConfigState& launch_config) const;
   void add_up_demand(Index pool);
   Result<void> load_queue(const store::Store& store);
 

@@ -11,12 +11,6 @@
 namespace muster::fleet {
 namespace {
 
-// What is leased of a worker is work, also if the worker knows nothing of it.
-std::int64_t leased(const queue::Queue& queue, const Worker& worker) {
-  const queue::Worker* known = queue.find_worker(worker.number);
-  return known ? known->used.active_task : 0;
-}
-
 Error no_longer_wanted(std::string message) {
   return Error::not_found(std::move(message)).with_code("gone");
 }
@@ -161,15 +155,16 @@ Result<void> Fleet::worker_active(const WorkerName& name, std::int64_t busy, Now
   if (busy < 0 || busy > workers_[*index].capacity)
     return Error::invalid("busy is " + std::to_string(busy) + ", but the worker's capacity is " +
                           std::to_string(workers_[*index].capacity));
-  busy =
-      std::clamp<std::int64_t>(leased(*queue_, workers_[*index]), busy, workers_[*index].capacity);
-  const bool first = busy > 0 && !workers_[*index].claimed;
-  const bool changed = workers_[*index].busy != busy;
+  // What is leased of a worker is work, also if the worker knows nothing of it.
+  const auto works = std::max(static_cast<std::int32_t>(busy), leased_of(workers_[*index]));
+  const bool first = works > 0 && !workers_[*index].claimed;
+  const bool changed = workers_[*index].busy != works;
   {
     Changing worker(*this, *index);
-    if (busy == 0 && worker->busy != 0) worker->idle_since = now.wall;
-    worker->busy = static_cast<std::int32_t>(busy);
-    worker->claimed |= busy > 0;
+    if (works == 0 && worker->busy != 0) worker->idle_since = now.wall;
+    worker->working = static_cast<std::int32_t>(busy);
+    worker->busy = works;
+    worker->claimed |= works > 0;
     worker->last_active = now.wall;
   }
   const Worker& worker = workers_[*index];
@@ -190,7 +185,7 @@ Result<ShouldTerminate> Fleet::should_terminate(const WorkerName& name, Now now)
   if (worker.state == WorkerState::stopping || worker.state == WorkerState::stopped)
     return ShouldTerminate{true, worker.reason};
   if (worker.state == WorkerState::requested) return ShouldTerminate{false, "not registered yet"};
-  const bool works = leased(*queue_, worker) > 0;
+  const bool works = leased_of(worker) > 0;
   // Who tells what he does has his idleTimeout; who does not asks when he thinks it is time.
   const bool long_idle =
       worker.busy < 0 ||
@@ -230,7 +225,7 @@ void Fleet::start_drain(Index index, Drain drain, std::string reason) {
     worker->drain = drain;
     worker->since = now_.wall;
     worker->reason = std::move(reason);
-    if (drain == Drain::absent) worker->busy = -1;
+    if (drain == Drain::absent) worker->busy = worker->working = -1;
   }
   if (drain == Drain::surplus) {
     Pool& pool = pools_[workers_[index].pool];
@@ -287,7 +282,10 @@ bool Fleet::may_shrink(const Pool& pool, const Worker& worker) const {
   if (!pool.spec) return true;
   const Totals& totals = pool.totals;
   if (totals.running + totals.requested > pool.spec->settings.max_capacity) return true;
-  if (pool.demand.pending > 0 && pool.surplus < worker.capacity) return false;
+  const bool waited_for =
+      pool.outside.pending > 0 ||
+      (pool.in_queue > 0 && launch_configs_[worker.launch_config].queue_wants_it);
+  if (waited_for && pool.surplus < worker.capacity) return false;
   if (totals.running - worker.capacity < pool.spec->settings.min_capacity) return false;
   const std::int64_t idle_after =
       totals.idle - std::max(0, worker.capacity - std::max(0, worker.busy));

@@ -153,7 +153,7 @@ Result<void> Fleet::load_workers(const store::Store& store) {
     worker.phase = row.phase;
     worker.drain = row.drain;
     worker.capacity = static_cast<std::int32_t>(row.capacity);
-    worker.busy = static_cast<std::int32_t>(row.busy);
+    worker.working = worker.busy = static_cast<std::int32_t>(row.busy);
     worker.epoch = row.epoch;
     worker.attempts = static_cast<std::uint8_t>(std::clamp<std::int64_t>(row.attempts, 0, 200));
     worker.price = row.price;

@@ -39,7 +39,9 @@ struct Worker {
   bool claimed = false;      // it has worked
   std::uint8_t missing = 0;  // listings in a row that did not show it
   std::uint8_t attempts = 0;
-  std::int32_t capacity = 1, busy = -1;  // busy -1: not known
+  std::int32_t capacity = 1;
+  std::int32_t working = -1;  // of its capacity, as it says itself; -1: not known
+  std::int32_t busy = -1;     // that, or what is leased of it if that is more
   std::int64_t epoch = 0;
   double price = 0;
   Time created{}, since{}, registered{}, credentials_expire{}, last_active{}, idle_since{},
@@ -104,7 +106,8 @@ struct LaunchConfigState {
   std::int64_t rows = 0;  // workers in the store, stopped ones included
   // Launched, in their order; those that registered drop out lazily.
   std::vector<Index> unregistered;
-  bool doubted = false;  // see LaunchConfigRow
+  bool doubted = false;         // see LaunchConfigRow
+  bool queue_wants_it = false;  // its workers could serve what waits in the queue
   bool dirty = false;
 
   bool removed() const { return spec == nullptr; }

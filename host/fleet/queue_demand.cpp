@@ -1,8 +1,10 @@
 // What waits in the queue is demand of the pools that could serve it.
 #include <algorithm>
+#include <cmath>
 
 #include "host/fleet/changing.hpp"
 #include "host/fleet/queue_facts.hpp"
+#include "host/fleet/sensible.hpp"
 #include "host/queue/queue.hpp"
 
 namespace muster::fleet {
@@ -18,52 +20,104 @@ void Fleet::add_up_demand(Index index) {
   wake(index, true);
 }
 
+namespace {
+
+// The launch configurations of a pool whose workers could serve what waits, and how much of such a
+// worker's capacity goes with each "active-task" of it: more if it is another resource that runs
+// out.
+struct Servers {
+  std::vector<Index> launch_configs = {};
+  double capacity_each = 0;
+};
+
+}  // namespace
+
+// When something has changed, and from time to time while something waits, for pools grow and
+// shrink.
+Time Fleet::next_measure() const {
+  if (queue_->demand_changed()) return queue_measured_ + settings_.decision_gap;
+  return queue_->waiting() > 0 ? queue_measured_ + settings_.poll : Time::max();
+}
+
 // Each request counts once: for the first pool in the order of its candidates that could launch a
 // worker for it and has room to grow; if none has, for the first that could.
 void Fleet::measure_queue() {
-  if (!queue_->demand_changed() ||
-      (now_.wall < queue_measured_ + settings_.decision_gap && now_.wall >= queue_measured_))
-    return;
+  if (now_.wall < next_measure() && now_.wall >= queue_measured_) return;
   queue_measured_ = now_.wall;
-  std::vector<std::int64_t> queued(pools_.size());
+  std::vector<Promised> promised(launch_configs_.size());
+  std::vector<bool> wanted(launch_configs_.size(), false);
   std::vector<Index> shared;
   for (const auto& [id, at] : pool_index_) {
+    const Pool& pool = pools_[at];
+    if (!pool.spec || pool.removed()) continue;
+    for (const Index launch_config : pool.launch_configs)
+      promised[launch_config] = promised_by(*launch_configs_[launch_config].spec);
     const queue::TeamPool* known = queue_->find_pool(id);
-    if (pools_[at].spec && !pools_[at].removed() && !(known && known->dedicated))
-      shared.push_back(at);
+    if (!(known && known->dedicated)) shared.push_back(at);
   }
-  const auto could_serve = [&](Index at, const queue::Waiting& waiting) {
-    return std::ranges::any_of(pools_[at].launch_configs, [&](Index launch_config) {
-      const LaunchConfigState& state = launch_configs_[launch_config];
-      return state.status != LaunchConfigStatus::archived &&
-             serves(*state.spec, waiting.tags, waiting.largest);
-    });
+  const auto servers_in = [&](const Pool& pool, const queue::Waiting& waiting) {
+    Servers servers;
+    for (const Index at : pool.launch_configs) {
+      const LaunchConfigState& state = launch_configs_[at];
+      if (state.status == LaunchConfigStatus::archived ||
+          !promised[at].serves(waiting.tags, waiting.needs))
+        continue;
+      const double capacity = promised[at].has.share_of(waiting.needs) *
+                              static_cast<double>(instance_capacity(*state.spec));
+      const double each = capacity / static_cast<double>(waiting.needs.active_task);
+      servers.capacity_each =
+          servers.launch_configs.empty() ? each : std::min(each, servers.capacity_each);
+      servers.launch_configs.push_back(at);
+    }
+    return servers;
   };
+  std::vector<double> queued(pools_.size());
   for (const queue::Waiting& waiting : queue_->take_demand()) {
     std::vector<Index> candidates;
     for (const WorkerPoolId& id : waiting.pools)
       if (const auto known = pool_index_.find(id); known != pool_index_.end())
         candidates.push_back(known->second);
     if (waiting.shared) std::ranges::copy(shared, std::back_inserter(candidates));
-    std::int64_t left = waiting.capacity;
-    Index first = nowhere;
-    for (const Index at : candidates) {
-      if (left == 0) break;
-      if (!pools_[at].spec || !could_serve(at, waiting)) continue;
-      if (first == nowhere) first = at;
-      const std::int64_t room =
-          pools_[at].spec->settings.max_capacity - pools_[at].totals.running - queued[at];
-      const std::int64_t taken = std::clamp<std::int64_t>(room, 0, left);
-      queued[at] += taken;
+    auto left = static_cast<double>(waiting.capacity);
+    const auto take = [&](Index at, const Servers& servers, double taken) {
+      for (const Index launch_config : servers.launch_configs) wanted[launch_config] = true;
+      queued[at] += taken * servers.capacity_each;
       left -= taken;
+    };
+    std::optional<std::pair<Index, Servers>> first;
+    for (const Index at : candidates) {
+      if (left <= 0) break;
+      if (!pools_[at].spec) continue;
+      const Servers servers = servers_in(pools_[at], waiting);
+      if (servers.launch_configs.empty()) continue;
+      if (!first) first = {at, servers};
+      const double room =
+          static_cast<double>(pools_[at].spec->settings.max_capacity - pools_[at].totals.running) -
+          queued[at];
+      if (room > 0) take(at, servers, std::min(left, room / servers.capacity_each));
     }
-    if (first != nowhere) queued[first] = sensible_capacity(queued[first] + left);
+    if (first && left > 0) take(first->first, first->second, left);
   }
+  for (Index at = 0; at < launch_configs_.size(); ++at)
+    launch_configs_[at].queue_wants_it = wanted[at];
   for (Index at = 0; at < pools_.size(); ++at) {
-    if (pools_[at].removed() || pools_[at].in_queue == queued[at]) continue;
-    pools_[at].in_queue = queued[at];
+    if (pools_[at].removed()) continue;
+    // Sums of thirds are a little more than the whole.
+    const std::int64_t in_queue =
+        sensible_capacity(static_cast<std::int64_t>(std::ceil(std::min(queued[at], 1e15) - 1e-6)));
+    if (pools_[at].in_queue == in_queue) continue;
+    pools_[at].in_queue = in_queue;
     add_up_demand(at);
   }
+}
+
+// What is idle in a pool while requests wait for it is of no use to them: they would have it.
+bool Fleet::only_queue_wants_more(const Pool& pool) const {
+  return pool.in_queue > 0 && pool.outside.pending <= pool.totals.idle;
+}
+
+bool Fleet::could_help(const Pool& pool, const LaunchConfigState& launch_config) const {
+  return launch_config.queue_wants_it || !only_queue_wants_more(pool);
 }
 
 }  // namespace muster::fleet

@@ -22,11 +22,14 @@ queue::Resources resources_of(const QueueFacts& facts, std::int64_t capacity) {
   return given ? *given : queue::Resources{capacity, {}};
 }
 
-bool serves(const LaunchConfigSpec& spec, const std::vector<std::string>& tags,
-            std::int64_t needs) {
-  const QueueFacts facts = queue_facts_of(spec);
-  return queue::tags_match(facts.tags, tags) &&
-         resources_of(facts, instance_capacity(spec)).active_task >= needs;
+bool Promised::serves(const std::vector<std::string>& wanted, const queue::Resources& needs) const {
+  return queue::tags_match(tags, wanted) && has.has_room({0, {}}, needs);
+}
+
+Promised promised_by(const LaunchConfigSpec& spec) {
+  QueueFacts facts = queue_facts_of(spec);
+  queue::Resources has = resources_of(facts, instance_capacity(spec));
+  return {std::move(facts.tags), std::move(has)};
 }
 
 }  // namespace muster::fleet

@@ -27,7 +27,13 @@ struct QueueFacts {
 QueueFacts queue_facts_of(const LaunchConfigSpec& spec);
 queue::Resources resources_of(const QueueFacts& facts, std::int64_t capacity);
 
-// Whether the launch configuration makes workers that could serve such a request.
-bool serves(const LaunchConfigSpec& spec, const std::vector<std::string>& tags, std::int64_t needs);
+// What a worker that it launches will be to the queue.
+struct Promised {
+  std::vector<std::string> tags;
+  queue::Resources has;
+
+  bool serves(const std::vector<std::string>& wanted, const queue::Resources& needs) const;
+};
+Promised promised_by(const LaunchConfigSpec& spec);
 
 }  // namespace muster::fleet

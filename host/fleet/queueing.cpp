@@ -1,6 +1,7 @@
 // The fleet and its queue: workers that run are what the queue hands out, and a lease keeps its
 // worker busy.
 #include <algorithm>
+#include <cmath>
 
 #include "host/fleet/changing.hpp"
 #include "host/fleet/queue_facts.hpp"
@@ -28,7 +29,9 @@ void Fleet::offer_to_queue(Index index) {
     return;
   }
   const bool takes_work = worker.drain == Drain::none;
-  if (known && known->takes_work == takes_work && known->has.active_task == worker.capacity) return;
+  const std::int64_t working = std::max(0, worker.working);
+  if (known && known->takes_work == takes_work && known->has.active_task == worker.capacity)
+    return queue_->set_working(worker.number, working, now_.wall);
   const QueueFacts facts = queue_facts_of(*launch_configs_[worker.launch_config].spec);
   queue_->offer({.number = worker.number,
                  .pool = pools_[worker.pool].id,
@@ -36,7 +39,8 @@ void Fleet::offer_to_queue(Index index) {
                  .place = worker.group == nowhere ? "" : groups_[worker.group],
                  .tags = facts.tags,
                  .has = resources_of(facts, worker.capacity),
-                 .takes_work = takes_work},
+                 .takes_work = takes_work,
+                 .working = working},
                 now_.wall);
   if (known || now_.wall - worker.registered > just_now) return;
   auto& start_time = pools_[worker.pool].start_time;
@@ -50,15 +54,21 @@ void Fleet::offer_changed_workers() {
     if (workers_[index].number != 0) offer_to_queue(index);
 }
 
+// The part of its capacity that goes with what is leased of it, by what it has the least left of.
+std::int32_t Fleet::leased_of(const Worker& worker) const {
+  const queue::Worker* known = queue_->find_worker(worker.number);
+  if (!known || known->leases.empty()) return 0;
+  const double share = std::min(1.0, known->has.share_of(known->used));
+  return std::max(1, static_cast<std::int32_t>(std::ceil(share * worker.capacity - 1e-6)));
+}
+
 // What is leased of a worker is known from the leases: it is not written with the worker.
 void Fleet::count_leases() {
   for (const std::int64_t number : queue_->take_load_changes()) {
     const auto found = by_number_.find(number);
-    const queue::Worker* leased = queue_->find_worker(number);
-    if (found == by_number_.end() || !leased) continue;
+    if (found == by_number_.end() || !queue_->find_worker(number)) continue;
     Worker& worker = workers_[found->second];
-    const auto busy = static_cast<std::int32_t>(
-        std::clamp<std::int64_t>(leased->used.active_task, 0, worker.capacity));
+    const std::int32_t busy = std::max(worker.working, leased_of(worker));
     count(worker, -1);
     if (busy == 0 && worker.busy != 0) worker.idle_since = now_.wall;
     worker.busy = busy;
@@ -91,16 +101,6 @@ Result<void> Fleet::load_queue(const store::Store& store) {
   tell_queue_of_pools();
   if (!queue_->requests().empty()) change_queue(now_);
   queue_->settle_after_load(now_.wall);
-  // The rows of workers may be older than the end of their leases.
-  for (Index index = 0; queue_in_use_ && index < workers_.size(); ++index) {
-    Worker& worker = workers_[index];
-    const queue::Worker* known = queue_->find_worker(worker.number);
-    if (!known || !known->leases.empty() || worker.busy <= 0) continue;
-    count(worker, -1);
-    worker.busy = 0;
-    worker.idle_since = now_.wall;
-    count(worker, +1);
-  }
   count_leases();
   return {};
 }

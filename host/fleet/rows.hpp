@@ -139,7 +139,7 @@ struct WorkerRow {
   LaunchPhase phase = LaunchPhase::intended;
   Drain drain = Drain::none;
   std::int64_t capacity = 1;
-  std::int64_t busy = -1;  // of its capacity; -1: not known
+  std::int64_t busy = -1;  // of its capacity, without what is leased of it; -1: not known
   std::int64_t epoch = 0;  // of the host that launched it
   std::int64_t attempts = 0;
   double price = 0;  // of the whole worker for an hour, as it was bid

@@ -168,8 +168,7 @@ void Fleet::on_running_timer(Index index, bool may_judge) {
 }
 
 Time Fleet::next_wake() const {
-  Time next = queue_->next_wake();
-  if (queue_->demand_changed()) next = std::min(next, queue_measured_ + settings_.decision_gap);
+  Time next = std::min(queue_->next_wake(), next_measure());
   if (!worker_timers_.empty()) next = std::min(next, worker_timers_.front().at);
   if (!pool_timers_.empty()) next = std::min(next, pool_timers_.front().at);
   if (!to_look_at_.empty() || !sized_.empty()) next = std::min(next, now_.wall + fairness_wait);

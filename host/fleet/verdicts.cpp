@@ -20,7 +20,7 @@ queue::Verdict Fleet::verdict_of(const queue::Request& request, Now now) const {
     for (const Index at : pool.launch_configs) {
       const LaunchConfigState& state = launch_configs_[at];
       if (state.status == LaunchConfigStatus::archived ||
-          !serves(*state.spec, candidates.tags, situation.needs))
+          !promised_by(*state.spec).serves(candidates.tags, request.needs))
         continue;
       outlook.largest_worker = std::max(outlook.largest_worker, instance_capacity(*state.spec));
       outlook.launching += state.totals.requested;

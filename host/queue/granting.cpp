@@ -83,7 +83,7 @@ void Queue::index(Index at) {
   }
   // Another head may be too big for what was reserved.
   if (line.reserved != nowhere &&
-      !workers_[line.reserved].has.has_room({0, {}}, requests_[head.request].needs))
+      !workers_[line.reserved].is_large_enough_for(requests_[head.request].needs))
     unreserve(at);
 }
 
@@ -144,9 +144,9 @@ Queue::Fit Queue::try_head(Index at, Index worker_at) {
   Worker& worker = workers_[worker_at];
   if (line.pool != nowhere && line.pool != worker.pool) return Fit::pass;
   const Resources& needs = requests_[line.waiting.begin()->request].needs;
-  if (worker.has.has_room(worker.used, needs)) return Fit::grant;
+  if (worker.has_room_for(needs)) return Fit::grant;
   if (line.reserved == worker_at) return Fit::reserved;
-  if (!worker.has.has_room({0, {}}, needs)) return Fit::pass;
+  if (!worker.is_large_enough_for(needs)) return Fit::pass;
   if (line.reserved != nowhere) {
     const Worker& reserved = workers_[line.reserved];
     if (worker.has.missing(worker.used, needs) >= reserved.has.missing(reserved.used, needs))
@@ -209,6 +209,7 @@ void Queue::place_again(Index at) {
 // head that came or changed, and takes nothing that others could have used.
 void Queue::serve() {
   if (loading_) return;
+  sort_out_changed();
   while (!to_offer_.empty() || !to_place_.empty()) {
     if (to_offer_.empty()) {
       const Index line = to_place_.back();

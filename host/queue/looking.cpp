@@ -27,14 +27,17 @@ Waiting Queue::candidates_of(const Request& request) const {
 std::vector<Waiting> Queue::demand() const {
   std::vector<Waiting> all;
   for (const Line& line : lines_) {
-    if (line.team == nowhere || line.waiting.empty()) continue;
+    if (line.team == nowhere || line.wanted.empty()) continue;
     const Team& team = teams_[line.team];
-    const std::int64_t allowed = team.max_held > 0 ? team.max_held - team.held : largest_amount;
-    const std::int64_t capacity = std::min(line.waiting_capacity, allowed);
-    if (capacity <= 0) continue;
-    Waiting& waiting = all.emplace_back(candidates_of(line));
-    waiting.capacity = capacity;
-    waiting.largest = requests_[line.waiting.begin()->request].needs.active_task;
+    std::int64_t allowed = team.max_held > 0 ? team.max_held - team.held : largest_amount;
+    const Waiting candidates = candidates_of(line);
+    for (const auto& [needs, capacity] : line.wanted) {
+      if (allowed < needs.active_task) continue;
+      Waiting& waiting = all.emplace_back(candidates);
+      waiting.needs = needs;
+      waiting.capacity = std::min(capacity, allowed);
+      allowed -= waiting.capacity;
+    }
   }
   return all;
 }
@@ -54,7 +57,8 @@ Situation Queue::situation_of(const Request& request) const {
     situation.worker = "worker " + std::to_string(situation.worker_number);
   }
   if (situation.held) return situation;
-  for (const Line::Place& other : line.waiting) {
+  situation.large_enough = anyone_is_large_enough(line, request.needs);
+  for (const Line::Place& other : situation.large_enough ? line.waiting : line.too_large) {
     if (other.number == request.number) break;
     ++situation.position;
   }
@@ -65,11 +69,6 @@ Situation Queue::situation_of(const Request& request) const {
         (situation.interval.count() == 0 || group.interval < situation.interval))
       situation.interval = group.interval;
     situation.candidates += static_cast<std::int64_t>(group.workers.size());
-    situation.large_enough |= std::ranges::any_of(group.workers, [&](Index at) {
-      const Worker& candidate = workers_[at];
-      return candidate.takes_work && (line.pool == nowhere || line.pool == candidate.pool) &&
-             candidate.has.has_room({0, {}}, request.needs);
-    });
   }
   return situation;
 }
@@ -80,6 +79,7 @@ Situation Queue::situation_of(const Request& request) const {
 std::string Queue::check() const {
   std::vector<Resources> used(workers_.size(), Resources{0, {}});
   std::vector<std::int64_t> held(teams_.size()), leases(teams_.size()), pending(teams_.size());
+  std::vector<std::map<Resources, std::int64_t>> wanted(lines_.size());
   std::int64_t waiting = 0;
   for (Index at = 0; at < requests_.size(); ++at) {
     const Request& request = requests_[at];
@@ -88,11 +88,15 @@ std::string Queue::check() const {
     if (find(request.number) != &request) return name + " is not found by its number";
     const Line& line = lines_[request.line];
     const Line::Place place{-std::int64_t{request.priority}, request.number, at};
-    if (line.waiting.contains(place) != (request.state == RequestState::waiting))
+    const auto stands = line.waiting.count(place) + line.too_large.count(place);
+    if (stands != (request.state == RequestState::waiting ? 1U : 0U))
       return name + " waits and does not stand in its line, or the other way round";
     if (request.state == RequestState::waiting) {
       ++waiting;
       ++pending[request.team];
+      wanted[request.line][request.needs] += request.needs.active_task;
+      if (!loading_ && line.waiting.contains(place) != anyone_is_large_enough(line, request.needs))
+        return name + " waits for a turn or for a larger worker, wrongly";
     }
     if ((request.worker != nowhere) != (request.state == RequestState::held) && !loading_)
       return name + " holds no worker, or has one that it does not hold";
@@ -118,6 +122,7 @@ std::string Queue::check() const {
   for (Index at = 0; at < lines_.size(); ++at) {
     const Line& line = lines_[at];
     if (line.team == nowhere) continue;
+    if (line.wanted != wanted[at]) return "what line " + std::to_string(at) + " wants";
     if (line.indexed != (!line.waiting.empty() && within_limit(line)))
       return "line " + std::to_string(at) + " stands in the orders or not, wrongly";
     if (line.reserved != nowhere && workers_[line.reserved].reserved_for != at)

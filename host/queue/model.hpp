@@ -2,6 +2,7 @@
 // values; Queue alone changes them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <compare>
@@ -46,7 +47,7 @@ struct Settings {
 
 // What somebody asks for.
 struct Ask {
-  TeamId team;
+  TeamId team = {};
   WorkerPoolId pool = {};  // only workers of this pool; empty: any that the team may use
   std::vector<std::string> tags = {};  // the worker must have all of them
   Resources needs = {};
@@ -119,7 +120,8 @@ struct Offered {
   std::string place = {};  // region or datacenter, for `spread`
   std::vector<std::string> tags = {};
   Resources has = {};
-  bool takes_work = true;  // false: it drains
+  bool takes_work = true;    // false: it drains
+  std::int64_t working = 0;  // what it says that it does, whoever gave it the work
 };
 
 struct Worker {
@@ -127,6 +129,8 @@ struct Worker {
   Index pool = nowhere, team = nowhere, place = nowhere;
   std::vector<std::string> tags;
   Resources has, used{0, {}};
+  std::int64_t working = 0;    // as it said itself
+  std::int64_t elsewhere = 0;  // of that, what was not leased then
   bool takes_work = false;
   bool offered = false;                 // waits for its turn to be offered
   std::vector<Index> groups;            // at most two
@@ -136,7 +140,13 @@ struct Worker {
   std::vector<Index> leases;            // requests
   std::vector<std::string> cache_keys;  // served last, the newest at the end
 
-  bool has_room() const { return takes_work && used.active_task < has.active_task; }
+  // What nobody else can have of it: leases, and work that it was given elsewhere.
+  std::int64_t active() const { return used.active_task + elsewhere; }
+  bool has_room() const { return takes_work && active() < has.active_task; }
+  bool has_room_for(const Resources& needs) const {
+    return needs.active_task <= has.active_task - active() && has.has_room(used, needs);
+  }
+  bool is_large_enough_for(const Resources& needs) const { return has.has_room({0, {}}, needs); }
 };
 
 // Where a line stands among those that could use the same workers: by what its team used in
@@ -166,10 +176,12 @@ struct Line {
     Index request = nowhere;
     friend auto operator<=>(const Place&, const Place&) = default;
   };
-  std::set<Place> waiting;
-  std::int64_t requests = 0;          // that belong here, waiting or not
-  std::int64_t waiting_capacity = 0;  // of "active-task"
-  Time since{};                       // when it began to wait, or was granted something last
+  // Those for which a worker within reach is large enough, in the order of their turns, and those
+  // that wait until there is one: they keep nobody else waiting.
+  std::set<Place> waiting, too_large;
+  std::int64_t requests = 0;                 // that belong here, waiting or not
+  std::map<Resources, std::int64_t> wanted;  // "active-task" that waits, by what a request needs
+  Time since{};                              // when it began to wait, or was granted something last
   struct Reach {
     Index group = nowhere;
     bool fallback = false;
@@ -182,6 +194,13 @@ struct Line {
   Index reserved = nowhere;  // a worker that nobody else gets until its head fits there
 };
 
+// What there is of workers that take work: pool and size.
+struct Shape {
+  Index pool = nowhere;
+  Resources has;
+  friend auto operator<=>(const Shape&, const Shape&) = default;
+};
+
 enum class ScopeKind : std::uint8_t { shared, pool, team };
 
 // Workers that the same lines can use: shared, of one pool or of one team, with the same tags.
@@ -191,6 +210,8 @@ struct Group {
   std::vector<std::string> tags;
   std::map<std::int64_t, std::vector<Index>> open;  // with room, by what they have in use
   std::set<Index> workers;                          // all of them
+  std::map<Shape, std::int64_t> shapes;             // of those that take work: how many have it
+  std::vector<Shape> sorted_by;  // the shapes by which its lines were last sorted out
   std::set<Turn> by_share;
   std::set<Age> by_age;
   Time granted{};                        // the last time

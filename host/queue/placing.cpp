@@ -40,8 +40,7 @@ Index Queue::choose(const Line& line, const Request& request) const {
   const auto usable = [&](Index at) {
     const Worker& worker = workers_[at];
     return worker.takes_work && (worker.reserved_for == nowhere || at == own) &&
-           (line.pool == nowhere || line.pool == worker.pool) &&
-           worker.has.has_room(worker.used, request.needs);
+           (line.pool == nowhere || line.pool == worker.pool) && worker.has_room_for(request.needs);
   };
   if (own != nowhere && usable(own)) return own;
   const auto served_before = [&](const Worker& worker) {
@@ -55,10 +54,10 @@ Index Queue::choose(const Line& line, const Request& request) const {
         case Strategy::random:
           break;  // what is left is drawn
         case Strategy::fewest_active:
-          score[i] = worker.used.active_task;
+          score[i] = worker.active();
           break;
         case Strategy::pack:
-          score[i] = worker.has.active_task - worker.used.active_task;
+          score[i] = worker.has.active_task - worker.active();
           break;
         case Strategy::locality:
           score[i] = !request.cache_key.empty() && served_before(worker) ? 0 : 1;

@@ -1,6 +1,7 @@
 #include "host/queue/queue.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 #include "host/store/row.hpp"
 
@@ -89,11 +90,64 @@ void Queue::relink(Index at) {
   } else {
     add_shared(false);
   }
+  sort_out(at);
   demand_changed_ = true;
   index(at);
   // What was reserved may be out of reach now.
   unreserve(at);
   place_again(at);
+}
+
+// Of the workers that are there now; see Line::too_large.
+bool Queue::anyone_is_large_enough(const Line& line, const Resources& needs) const {
+  return std::ranges::any_of(line.reach, [&](const Line::Reach& reach) {
+    return std::ranges::any_of(groups_[reach.group].shapes, [&](const auto& shape) {
+      return (line.pool == nowhere || line.pool == shape.first.pool) &&
+             shape.first.has.has_room({0, {}}, needs);
+    });
+  });
+}
+
+// Who waits for a turn, and who for a larger worker. Not while the line stands in the orders.
+void Queue::sort_out(Index at) {
+  Line& line = lines_[at];
+  std::map<Resources, bool> large_enough;
+  for (const auto& [needs, capacity] : line.wanted)
+    large_enough[needs] = anyone_is_large_enough(line, needs);
+  const auto move = [&](std::set<Line::Place>& from, std::set<Line::Place>& to, bool if_so) {
+    for (auto place = from.begin(); place != from.end();) {
+      const auto next = std::next(place);
+      if (large_enough.at(requests_[place->request].needs) == if_so) to.insert(from.extract(place));
+      place = next;
+    }
+  };
+  std::set<Line::Place> grown;
+  move(line.too_large, grown, true);
+  move(line.waiting, line.too_large, false);
+  line.waiting.merge(grown);
+}
+
+// Lines whose workers are of other sizes than before.
+void Queue::sort_out_changed() {
+  std::set<Index> changed;
+  for (const Index at : std::exchange(reshaped_, {})) {
+    Group& group = groups_[at];
+    const auto shapes = group.shapes | std::views::keys;
+    if (std::ranges::equal(shapes, group.sorted_by)) continue;
+    group.sorted_by.assign(shapes.begin(), shapes.end());
+    changed.insert(at);
+  }
+  if (changed.empty()) return;
+  for (Index at = 0; at < lines_.size(); ++at) {
+    if (std::ranges::none_of(lines_[at].reach, [&](const Line::Reach& reach) {
+          return changed.contains(reach.group);
+        }))
+      continue;
+    unindex(at);
+    sort_out(at);
+    index(at);
+    place_again(at);
+  }
 }
 
 void Queue::relink_team(Index team) {
@@ -295,6 +349,7 @@ void Queue::configure_pools(const std::map<WorkerPoolId, FilePool>& files, Time 
       if (!pools_[at].teams.contains(team)) attach(at, team);
     if (!pools_[at].dedicated) set_dedicated(at, true);
   }
+  demand_changed_ = true;  // what pools can launch may be something else now
   serve();
 }
 

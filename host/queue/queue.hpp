@@ -5,8 +5,10 @@
 // first come, first served. Between lines the one goes first whose team used the least in
 // proportion to its weight, where what was used counts half after Settings::half_life.
 //
-// The bound on waiting. Let r be the head of a line that is within its team's limit, and L the
-// number of lines that wait for the same workers.
+// The bound on waiting. Let r be the head of a line that is within its team's limit: the first for
+// which some worker that the line may use is large enough. (One that is too large for all of them
+// waits until there is a larger one, and keeps nobody else waiting.) Let L be the number of lines
+// that wait for the same workers.
 //   1. When nothing was granted to its line for Settings::patience, the line is overdue. Overdue
 //      lines go before all others, the one that waits for the longest first, and a line that is
 //      granted something begins to wait anew. So each other line can be served at most once before
@@ -20,7 +22,8 @@
 //
 // What is kept so that this costs little: a worker that gets free is offered to the lines of its
 // (at most two) groups in their order, and stops at the first that fits; requests behind a head are
-// never looked at. A new request looks at the open workers of its groups.
+// never looked at. A new request looks at the open workers of its groups. Requests that are too
+// large for every worker that is there stand aside until a larger one comes.
 #pragma once
 
 #include <cstdint>
@@ -54,8 +57,8 @@ struct FilePool {
 
 // Capacity that waits, and the pools whose workers could serve it, the preferred ones first.
 struct Waiting {
-  std::int64_t capacity = 0;
-  std::int64_t largest = 0;  // of the request whose turn it is
+  std::int64_t capacity = 0;  // of "active-task", of requests that need the same
+  Resources needs = {};
   std::vector<std::string> tags;
   std::vector<WorkerPoolId> pools;
   bool shared = false;  // and all pools that are not dedicated, behind those
@@ -89,6 +92,8 @@ class Queue {
   // leases; one whose client has not confirmed it yet waits again, in its old place.
   void offer(const Offered& worker, Time now);
   void withdraw(std::int64_t worker, const std::string& reason, Time now);
+  // What the worker says that it does; what is not leased of that was given to it elsewhere.
+  void set_working(std::int64_t worker, std::int64_t working, Time now);
 
   // Requests. `number` is new and larger than all before. Returns the request's number: an older
   // one if the token is known. `not_found`: there is no such request (any more).
@@ -153,6 +158,9 @@ class Queue {
   void relink(Index line);
   void relink_team(Index team);
   void relink_all();
+  bool anyone_is_large_enough(const Line& line, const Resources& needs) const;
+  void sort_out(Index line);
+  void sort_out_changed();
   void regroup(Index worker);
   void write_pool(const TeamPool& pool);
   void touch_team(Index team);
@@ -160,6 +168,8 @@ class Queue {
   // working.cpp: workers
   void take_out(Index worker);
   void put_in(Index worker);
+  void count_shape(Index worker, std::int64_t sign);
+  static void learn_working(Worker& worker, std::int64_t working);
   void reopen(Index worker);
   void close(Index worker);
   void remember(Index worker, const std::string& cache_key);
@@ -241,6 +251,7 @@ class Queue {
   std::vector<std::pair<Time, std::int64_t>> ended_;  // in their order
   std::size_t ended_forgotten_ = 0;                   // of them, from the front
   std::vector<Index> to_offer_, to_place_;
+  std::set<Index> reshaped_;  // groups whose workers have changed
   std::vector<Index> dirty_requests_, dirty_teams_;
   std::vector<std::int64_t> settled_, load_changes_;
   store::Batch changes_;

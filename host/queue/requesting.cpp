@@ -172,22 +172,26 @@ void Queue::forget_line(Index at) {
 void Queue::enqueue(Index at) {
   const Request& request = requests_[at];
   Line& line = lines_[request.line];
-  if (line.waiting.empty()) line.since = now_;
-  line.waiting.insert({-std::int64_t{request.priority}, request.number, at});
-  line.waiting_capacity += request.needs.active_task;
+  if (line.waiting.empty() && line.too_large.empty()) line.since = now_;
+  const bool takes_turns = anyone_is_large_enough(line, request.needs);
+  (takes_turns ? line.waiting : line.too_large)
+      .insert({-std::int64_t{request.priority}, request.number, at});
+  line.wanted[request.needs] += request.needs.active_task;
   ++teams_[request.team].pending;
   ++waiting_;
   demand_changed_ = true;
   index(request.line);
-  if (line.waiting.begin()->request == at) place_again(request.line);
+  if (takes_turns && line.waiting.begin()->request == at) place_again(request.line);
 }
 
 void Queue::dequeue(Index at) {
   const Request& request = requests_[at];
   Line& line = lines_[request.line];
-  const bool was_head = line.waiting.begin()->request == at;
-  line.waiting.erase({-std::int64_t{request.priority}, request.number, at});
-  line.waiting_capacity -= request.needs.active_task;
+  const bool was_head = !line.waiting.empty() && line.waiting.begin()->request == at;
+  const Line::Place place{-std::int64_t{request.priority}, request.number, at};
+  if (line.waiting.erase(place) == 0) line.too_large.erase(place);
+  const auto wanted = line.wanted.find(request.needs);
+  if ((wanted->second -= request.needs.active_task) == 0) line.wanted.erase(wanted);
   --teams_[request.team].pending;
   --waiting_;
   demand_changed_ = true;

@@ -62,6 +62,18 @@ double Resources::missing(const Resources& used, const Resources& needs) const {
   return most;
 }
 
+double Resources::share_of(const Resources& some) const {
+  const auto share = [](std::int64_t part, std::int64_t whole) {
+    return part <= 0    ? 0.0
+           : whole <= 0 ? 1.0
+                        : static_cast<double>(part) / static_cast<double>(whole);
+  };
+  double most = share(some.active_task, active_task);
+  for (const auto& [name, amount] : some.others)
+    most = std::max(most, share(amount, amount_of(name)));
+  return most;
+}
+
 void Resources::add(const Resources& more, std::int64_t sign) {
   active_task += sign * more.active_task;
   for (const auto& [name, amount] : more.others) {

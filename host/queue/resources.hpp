@@ -2,6 +2,7 @@
 // every worker has and every request takes.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -34,9 +35,11 @@ struct Resources {
   bool has_room(const Resources& used, const Resources& needs) const;
   // How much of `needs` is missing then, from 0 (it fits) to 1 (nothing of some of it is left).
   double missing(const Resources& used, const Resources& needs) const;
+  // The largest part of this that `some` is of any one resource, from 0 to 1 if it fits.
+  double share_of(const Resources& some) const;
   void add(const Resources& more, std::int64_t sign);
 
-  friend bool operator==(const Resources&, const Resources&) = default;
+  friend auto operator<=>(const Resources&, const Resources&) = default;
 };
 
 // A text of a document that becomes a name: not empty, not too long, no control characters.

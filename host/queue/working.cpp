@@ -48,6 +48,7 @@ void Queue::offer(const Offered& offered, Time now) {
   std::ranges::sort(worker.tags);
   worker.has = offered.has;
   worker.takes_work = offered.takes_work;
+  learn_working(worker, offered.working);
   put_in(at);
   offer_again(at);
   serve();
@@ -85,6 +86,23 @@ void Queue::withdraw(std::int64_t number, const std::string& reason, Time now) {
   serve();
 }
 
+void Queue::set_working(std::int64_t number, std::int64_t working, Time now) {
+  now_ = now;
+  const auto known = worker_index_.find(number);
+  if (known == worker_index_.end() || workers_[known->second].working == working) return;
+  learn_working(workers_[known->second], working);
+  reopen(known->second);
+  offer_again(known->second);
+  serve();
+}
+
+// Work of leases that are granted later is not among it.
+void Queue::learn_working(Worker& worker, std::int64_t working) {
+  if (worker.working == working) return;
+  worker.working = working;
+  worker.elsewhere = std::max<std::int64_t>(0, working - worker.used.active_task);
+}
+
 // -------------------------------------------------------------------------------------------------
 // Groups
 
@@ -93,6 +111,7 @@ void Queue::take_out(Index at) {
   Worker& worker = workers_[at];
   if (worker.reserved_for != nowhere) unreserve(worker.reserved_for);
   close(at);
+  count_shape(at, -1);
   for (const Index group : worker.groups) groups_[group].workers.erase(at);
   worker.groups.clear();
   if (worker.pool != nowhere) --pools_[worker.pool].workers;
@@ -115,8 +134,20 @@ void Queue::put_in(Index at) {
   for (const Index group : groups) groups_[group].workers.insert(at);
   workers_[at].groups = std::move(groups);
   if (pool != nowhere) ++pools_[pool].workers;
+  count_shape(at, +1);
   if (team != nowhere && ++teams_[team].own_workers == 1) relink_team(team);
   reopen(at);
+}
+
+void Queue::count_shape(Index at, std::int64_t sign) {
+  const Worker& worker = workers_[at];
+  if (!worker.takes_work) return;
+  for (const Index group : worker.groups) {
+    auto& shapes = groups_[group].shapes;
+    const auto shape = shapes.try_emplace({worker.pool, worker.has}, 0).first;
+    if ((shape->second += sign) == 0) shapes.erase(shape);
+    reshaped_.insert(group);
+  }
 }
 
 void Queue::regroup(Index worker) {
@@ -128,7 +159,7 @@ void Queue::regroup(Index worker) {
 // Stands among the open workers of its groups exactly while it has room.
 void Queue::reopen(Index at) {
   Worker& worker = workers_[at];
-  const std::int64_t bucket = worker.has_room() ? worker.used.active_task : -1;
+  const std::int64_t bucket = worker.has_room() ? worker.active() : -1;
   if (bucket == worker.bucket) return;
   close(at);
   if (bucket < 0) return;

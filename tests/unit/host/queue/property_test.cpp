@@ -33,7 +33,7 @@ class Model {
   }
 
   void step() {
-    switch (random_.between(0, 13)) {
+    switch (random_.between(0, 14)) {
       case 0:
       case 1:
       case 2:
@@ -55,6 +55,8 @@ class Model {
         return pass_time();
       case 12:
         return kill_client();
+      case 13:
+        return work_elsewhere();
       default:
         return random_.happens(0.1) ? restart() : pass_time();
     }
@@ -87,6 +89,7 @@ class Model {
         held[asked.ask.team.str()] += request->needs.active_task;
         continue;
       }
+      if (!could_be_served(asked.ask)) continue;
       const Request*& head = heads[{asked.ask.team.str(), asked.ask.pool.str(), asked.ask.tags}];
       if (!head ||
           std::pair(-head->priority, head->number) > std::pair(-request->priority, request->number))
@@ -109,9 +112,18 @@ class Model {
       if (!eligible(ask, known.worker) || !known.worker.takes_work) continue;
       const Worker* worker = scene_->queue.find_worker(number);
       if (worker->reserved_for != nowhere && worker->reserved_for != head.line) continue;
+      if (worker->active() + ask.needs.active_task > worker->has.active_task) continue;
       ASSERT_FALSE(worker->has.has_room(worker->used, ask.needs))
           << "request " << head.number << " waits and worker " << number << " has room";
     }
+  }
+
+  // One that is too large for all keeps nobody else waiting.
+  bool could_be_served(const Ask& ask) const {
+    return std::ranges::any_of(workers_, [&](const auto& known) {
+      const Offered& worker = known.second.worker;
+      return worker.takes_work && eligible(ask, worker) && worker.has.has_room({0, {}}, ask.needs);
+    });
   }
 
   bool eligible(const Ask& ask, const Offered& worker) const {
@@ -201,6 +213,14 @@ class Model {
     worker.place = workers_[number].worker.place;
     scene_->worker(worker);
     workers_[number] = {worker, true};
+  }
+
+  void work_elsewhere() {
+    const std::int64_t number = any_worker();
+    if (number == 0) return;
+    Offered& worker = workers_[number].worker;
+    worker.working = random_.between(0, worker.has.active_task);
+    scene_->queue.set_working(number, worker.working, scene_->now);
   }
 
   void remove_worker() {
