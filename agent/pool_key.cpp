@@ -13,6 +13,7 @@
 #include <openssl/pem.h>
 
 #include "host/hawk/hawk.hpp"
+#include "ssh/wire.hpp"
 
 namespace muster::agent {
 namespace {
@@ -35,45 +36,11 @@ const unsigned char* bytes_of(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
-// The wire format of SSH: numbers of four bytes, and texts with their length before them.
-class SshReader {
- public:
-  explicit SshReader(std::string_view bytes) : rest_(bytes) {}
-
-  std::uint32_t number() {
-    const std::string_view four = take(4);
-    std::uint32_t value = 0;
-    for (const char c : four) value = value << 8 | static_cast<unsigned char>(c);
-    return value;
-  }
-  std::string_view text() { return take(number()); }
-  std::string_view take(std::size_t size) {
-    if (size > rest_.size()) {
-      good_ = false;
-      return rest_ = {};
-    }
-    const std::string_view taken = rest_.substr(0, size);
-    rest_.remove_prefix(size);
-    return taken;
-  }
-  bool good() const { return good_; }
-
- private:
-  std::string_view rest_;
-  bool good_ = true;
-};
-
-void add_text(std::string& to, std::string_view text) {
-  const auto size = static_cast<std::uint32_t>(text.size());
-  for (const int shift : {24, 16, 8, 0}) to += static_cast<char>(size >> shift & 0xff);
-  to += text;
-}
-
 void add_number(std::string& to, const BIGNUM* number) {
   std::string bytes(static_cast<std::size_t>(BN_num_bytes(number)), '\0');
   ::BN_bn2bin(number, reinterpret_cast<unsigned char*>(bytes.data()));
   if (!bytes.empty() && (bytes[0] & 0x80)) bytes.insert(0, 1, '\0');  // or it would be negative
-  add_text(to, bytes);
+  to += ssh::wire_text(bytes);
 }
 
 Key rsa_key(std::string_view n, std::string_view e, std::string_view d) {
@@ -105,29 +72,30 @@ Result<Key> read_openssh(std::string_view text) {
     if (c > ' ') lines += c;
   const auto decoded = hawk::from_any_base64(lines);
   if (!decoded) return Error::config("it is not base64");
-  SshReader outer(*decoded);
-  if (outer.take(15) != std::string_view("openssh-key-v1\0", 15))
+  ssh::WireReader outer(*decoded);
+  if (!outer.skip(std::string_view("openssh-key-v1\0", 15)))
     return Error::config("it is not an OpenSSH key of version 1");
   const auto cipher = outer.text();
   outer.text();  // how a passphrase becomes a key
   outer.text();
-  if (outer.good() && cipher != "none")
+  if (cipher && *cipher != "none")
     return Error::config("it has a passphrase; nobody is there to type it");
-  if (outer.number() != 1) return Error::config("it does not hold exactly one key");
+  if (outer.number() != 1u) return Error::config("it does not hold exactly one key");
   outer.text();  // the public key, which is in the other part, too
-  SshReader inner(outer.text());
-  const std::uint32_t first = inner.number(), second = inner.number();
+  const auto secret_part = outer.text();
+  ssh::WireReader inner(secret_part.value_or(""));
+  const auto first = inner.number(), second = inner.number();
   const auto type = inner.text();
-  if (!inner.good() || first != second) return Error::config("it is damaged");
+  if (!type || first != second) return Error::config("it is damaged");
   Key key;
-  if (type == "ssh-ed25519") {
+  if (*type == "ssh-ed25519") {
     inner.text();
     const auto pair = inner.text();
-    if (pair.size() == 64)
-      key.reset(::EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, bytes_of(pair), 32));
-  } else if (type == "ssh-rsa") {
+    if (pair && pair->size() == 64)
+      key.reset(::EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, bytes_of(*pair), 32));
+  } else if (*type == "ssh-rsa") {
     const auto n = inner.text(), e = inner.text(), d = inner.text();
-    if (inner.good()) key = rsa_key(n, e, d);
+    if (n && e && d) key = rsa_key(*n, *e, *d);
   } else {
     return Error::config("it is neither an Ed25519 nor an RSA key");
   }
@@ -160,15 +128,14 @@ std::optional<std::string> public_key_of(EVP_PKEY* key) {
     if (::EVP_PKEY_get_raw_public_key(key, reinterpret_cast<unsigned char*>(raw.data()), &size) !=
         1)
       return std::nullopt;
-    add_text(blob, type = "ssh-ed25519");
-    add_text(blob, raw);
+    blob = ssh::wire_text(type = "ssh-ed25519") + ssh::wire_text(raw);
   } else if (EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA) {
     BIGNUM *n = nullptr, *e = nullptr;
     ::EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_RSA_N, &n);
     ::EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_RSA_E, &e);
     const Number modulus(n), exponent(e);
     if (!modulus || !exponent) return std::nullopt;
-    add_text(blob, type = "ssh-rsa");
+    blob = ssh::wire_text(type = "ssh-rsa");
     add_number(blob, exponent.get());
     add_number(blob, modulus.get());
   } else {

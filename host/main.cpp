@@ -8,6 +8,7 @@
 
 #include "host/command_line.hpp"
 #include "host/config/default_configuration.hpp"
+#include "host/config/worker/queue_section.hpp"
 #include "host/daemon.hpp"
 
 namespace {
@@ -27,8 +28,25 @@ void print_mistakes(const config::Report& report) {
     std::fprintf(stderr, "%s\n", config::to_string(mistake, report.file).c_str());
 }
 
+// As far as that is possible without starting providers, and without fetching a repository.
+bool worker_configurations_are_good(const config::HostConfiguration& configuration) {
+  const auto& workers = configuration.worker_configurations;
+  if (!workers || !workers->git.empty() || !std::filesystem::exists(workers->folder)) return true;
+  const auto files = rules::read_folder(workers->folder);
+  if (!files) {
+    std::fprintf(stderr, "%s\n", files.error().message.c_str());
+    return false;
+  }
+  const auto problems =
+      worker_configuration::check_without_providers(rules::ConfigurationSet::from_files(*files));
+  for (const rules::Problem& problem : problems)
+    std::fprintf(stderr, "%s\n", rules::to_string(problem).c_str());
+  return !rules::has_errors(problems);
+}
+
 ExitCode check(const config::Report& report) {
-  if (!report.configuration) return ExitCode::failed;
+  if (!report.configuration || !worker_configurations_are_good(*report.configuration))
+    return ExitCode::failed;
   std::printf("%s is good: providers %zu, strategies %zu\n", report.file.c_str(),
               report.configuration->providers.size(), report.configuration->strategies.size());
   return ExitCode::ok;

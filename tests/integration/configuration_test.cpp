@@ -23,6 +23,32 @@ TEST(ConfigurationOfAProcess, check_tells_every_mistake_and_exits_1) {
   EXPECT_FALSE(fs::exists(folder / ".local"));
 }
 
+TEST(ConfigurationOfAProcess, check_looks_into_the_worker_configurations_too) {
+  TemporaryFolder folder;
+  const auto configure = [&](const char* memory) {
+    fs::create_directories(folder / "workers");
+    std::ofstream(folder / "m.toml") << "workerConfigurations = \"workers\"\n";
+    std::ofstream(folder / "workers/build.toml") << R"(workerTypes = ["build"]
+[[rules]]
+ruleId = "all"
+description = "All"
+[rules.values]
+providers = ["local"]
+maxCapacity = 1
+owner = "o@example.com"
+description = "d"
+workerConfig.queue.resources.memory = )" << memory
+                                                 << "\n";
+    return run("musterd", {"--check", "--config", (folder / "m.toml").string()},
+               {{"HOME", folder.path().string()}});
+  };
+  const Finished refused = configure("-1");
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.output.find("workers/build.toml:10:"), std::string::npos) << refused.output;
+  EXPECT_NE(refused.output.find("the resource memory is -1; it must be from 1"), std::string::npos);
+  EXPECT_EQ(configure("1").exit_code, 0);
+}
+
 TEST(ConfigurationOfAProcess, a_start_with_mistakes_exits_3_before_anything_is_touched) {
   TemporaryFolder folder;
   std::ofstream(folder / "m.toml") << "dataDirectory = \"data\"\nlisten = 1\n";

@@ -7,6 +7,7 @@
 
 #include "host/config/worker/launch_specs.hpp"
 #include "host/config/worker/lifecycle.hpp"
+#include "host/config/worker/queue_section.hpp"
 
 namespace muster::worker_configuration {
 namespace {
@@ -142,6 +143,8 @@ class ApiPoolReader {
         request.document,
         {"launchConfigId", "publicIp", "ignoreFailedProvisioningStates", "keepDeployment"});
     Complaints complaints = std::move(settings.complaints);
+    for (Complaint& complaint : check_queue_section(request.document))
+      complaints.push_back(std::move(complaint));
     if (const json::value* capacity = item.if_contains("capacityPerInstance");
         capacity && !settings.capacity_per_instance) {
       if (capacity->is_int64() && capacity->get_int64() >= 1)

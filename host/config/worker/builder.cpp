@@ -10,6 +10,7 @@
 #include "host/config/worker/launch_specs.hpp"
 #include "host/config/worker/lifecycle.hpp"
 #include "host/config/worker/problem_places.hpp"
+#include "host/config/worker/queue_section.hpp"
 
 namespace muster::worker_configuration {
 namespace {
@@ -248,6 +249,8 @@ class Build {
         prepared->document.erase(other.description.section);
     prepared->settings = read_worker_manager(prepared->document);
     prepared->complaints = std::move(prepared->settings.complaints);
+    auto of_queue = check_queue_section(evaluated->document);
+    std::move(of_queue.begin(), of_queue.end(), std::back_inserter(prepared->complaints));
     auto complaints = state_.schemas.check(provider.description, prepared->document);
     if (!complaints) {
       waits_.try_emplace(provider_id, complaints.error().message);

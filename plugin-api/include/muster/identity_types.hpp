@@ -39,6 +39,9 @@ struct IdentifyRequest {
   // takes once. Empty: the worker showed none.
   std::string challenge = {};
   std::optional<Voucher> voucher = {};
+  // The fingerprint of the key of the pool with which the worker has signed the challenge: the host
+  // has checked that. Empty: the pool has no keys at the host.
+  std::string pool_key = {};
 
   static constexpr auto fields() {
     return std::tuple{required("workerPoolId", &IdentifyRequest::worker_pool_id),
@@ -49,7 +52,8 @@ struct IdentifyRequest {
                       optional("peerAddress", &IdentifyRequest::peer_address),
                       optional("document", &IdentifyRequest::document),
                       optional("challenge", &IdentifyRequest::challenge),
-                      optional("voucher", &IdentifyRequest::voucher)};
+                      optional("voucher", &IdentifyRequest::voucher),
+                      optional("poolKey", &IdentifyRequest::pool_key)};
   }
 };
 

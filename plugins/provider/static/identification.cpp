@@ -2,6 +2,7 @@
 
 #include "plugins/base/digest.hpp"
 #include "plugins/provider/static/wanted_state.hpp"
+#include "ssh/pool_key_proof.hpp"
 
 namespace muster::static_machines {
 namespace {
@@ -37,9 +38,7 @@ class Identification {
  private:
   Result<void> proof() {
     const json::value* const secret = request_.proof.if_contains("staticSecret");
-    const json::value* const key = request_.proof.if_contains("poolKey");
-    if (secret && key)
-      return refused("workerIdentityProof has both staticSecret and poolKey: show one of them");
+    const json::value* const key = request_.proof.if_contains(ssh::pool_key_member);
     if (!secret && !key) return refused("missing staticSecret in workerIdentityProof");
     const Machine* const found = settings_.find(request_.worker_id);
     if (found && found->worker_pool_id == request_.worker_pool_id &&
@@ -47,6 +46,7 @@ class Identification {
       machine_ = found;
     identity_.worker_group = request_.worker_group;
     identity_.worker_id = request_.worker_id;
+    // Beside a secret, a key is for the host: its pool wants one.
     return secret ? shown_secret(*secret) : signed_challenge(*key);
   }
 
@@ -68,45 +68,41 @@ class Identification {
   // A key
 
   Result<void> signed_challenge(const json::value& proof) {
-    if (!proof.is_object()) return refused("poolKey in workerIdentityProof must be an object");
-    const std::string signature = text_in(proof.get_object(), "signature");
-    if (signature.empty()) return refused("poolKey.signature in workerIdentityProof is missing");
-    if (request_.challenge.empty())
-      return refused(
-          "poolKey in workerIdentityProof shows no challenge that this host has made for "
-          "this worker: ask for a new one");
-    auto keys = keys_for_it();
-    if (!keys) return keys.error();
-    if (const json::value* const named = proof.get_object().if_contains("publicKey"))
-      if (const auto only = keep_only(*named, *keys); !only) return only.error();
-    const PublicKey* const signer = signer_of(request_.challenge, signature, *keys);
-    if (!signer)
-      return refused(
-          "poolKey.signature in workerIdentityProof is not one of a key of this worker's "
-          "pool over the challenge");
+    const bool free = !machine_ || !machine_->proves_itself();
+    if (const auto may = may_come_by_key(free); !may) return may.error();
+    if (free && !request_.pool_key.empty()) return came_by_key(request_.pool_key);
+    const std::vector<PublicKey>& keys = free ? pool_keys() : machine_->keys;
+    if (keys.empty()) return refused("no poolKey opens this pool");
+    const auto signer = ssh::signer_in(proof, request_.challenge, keys);
+    if (!signer) return signer.error();
+    return came_by_key((*signer)->fingerprint());
+  }
+
+  Result<void> came_by_key(const std::string& fingerprint) {
     identity_.claims["provenBy"] = "poolKey";
-    identity_.claims["key"] = signer->fingerprint();
+    identity_.claims["key"] = fingerprint;
     if (machine_)
       admit(*machine_);
     else
       identity_.admission =
-          Admission{.capacity = 1, .provider_data = {{"v", 1}, {key_key, signer->fingerprint()}}};
+          Admission{.capacity = 1, .provider_data = {{"v", 1}, {key_key, fingerprint}}};
     return {};
   }
 
-  Result<std::vector<PublicKey>> keys_for_it() const {
+  // The host has checked a key of its own (IdentifyRequest::pool_key), or it is one of these.
+  const std::vector<PublicKey>& pool_keys() const {
+    static const std::vector<PublicKey> none;
+    const auto pool = settings_.pools.find(request_.worker_pool_id);
+    return pool == settings_.pools.end() ? none : pool->second.keys;
+  }
+
+  Result<void> may_come_by_key(bool free) const {
     if (!text_in(request_.provider_data, digest_key).empty())
       return refused("this worker was announced with a secret: a poolKey is not enough to be it");
-    if (machine_ && machine_->proves_itself()) {
-      if (machine_->keys.empty())
-        return refused("this worker has a secret of its own: a poolKey is not enough to be it");
-      return machine_->keys;
-    }
-    if (const auto pool = pool_of_the_free(); !pool) return pool.error();
-    const auto pool = settings_.pools.find(request_.worker_pool_id);
-    if (pool == settings_.pools.end() || pool->second.keys.empty())
-      return refused("no poolKey opens this pool");
-    return pool->second.keys;
+    if (free) return pool_of_the_free();
+    if (machine_->keys.empty())
+      return refused("this worker has a secret of its own: a poolKey is not enough to be it");
+    return {};
   }
 
   // Whoever is not named in the configuration cannot take the name of one that is.
@@ -118,16 +114,6 @@ class Identification {
       return refused("workerGroup is not that of this provider's machines");
     if (settings_.find(request_.worker_id))
       return refused("this workerId is that of a machine of another pool");
-    return {};
-  }
-
-  static Result<void> keep_only(const json::value& named, std::vector<PublicKey>& keys) {
-    const auto key =
-        PublicKey::parse(named.is_string() ? std::string_view(named.get_string()) : "");
-    if (!key) return refused("poolKey.publicKey in workerIdentityProof: " + key.error().message);
-    std::erase_if(keys, [&](const PublicKey& known) { return known.blob() != key->blob(); });
-    if (keys.empty())
-      return refused("poolKey.publicKey in workerIdentityProof is not a key of this worker's pool");
     return {};
   }
 

@@ -135,16 +135,11 @@ class SettingsReader {
 
   void read_keys(const std::vector<std::string>& lines, const std::string& key,
                  std::vector<PublicKey>& keys) {
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      auto parsed = PublicKey::parse(lines[i]);
-      if (!parsed) {
-        that(false, at(key, i), parsed.error().message);
-        continue;
-      }
-      const auto same = std::ranges::find(keys, parsed->blob(), &PublicKey::blob);
-      that(same == keys.end(), at(key, i), "this key stands twice");
-      keys.push_back(std::move(*parsed));
-    }
+    auto parsed = ssh::parse_keys(lines);
+    if (parsed)
+      keys = std::move(*parsed);
+    else if (mistake_.empty())
+      mistake_ = key + parsed.error().message;
   }
 
   void read_pool(const std::string& id, const WrittenPool& written) {

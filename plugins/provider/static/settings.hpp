@@ -14,9 +14,11 @@
 
 #include "plugins/provider/static/command_template.hpp"
 #include "plugins/provider/static/host_name.hpp"
-#include "plugins/provider/static/ssh_key.hpp"
+#include "ssh/public_key.hpp"
 
 namespace muster::static_machines {
+
+using ssh::PublicKey;
 
 inline constexpr const char* section_name = "static";
 inline constexpr std::string_view in_memory = ":memory:";  // in place of a stateFile

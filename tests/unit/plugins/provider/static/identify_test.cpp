@@ -1,8 +1,11 @@
+#include "tests/support/signing_key.hpp"
 #include "tests/unit/plugins/provider/static/scene.hpp"
-#include "tests/unit/plugins/provider/static/signing_key.hpp"
 
 namespace muster::static_machines {
 namespace {
+
+using ssh::padded_base64;
+using ssh::SigningKey;
 
 const std::string secret(44, 's');
 // Of 44 letters s.
@@ -91,8 +94,12 @@ TEST_F(StaticIdentify, a_proof_without_the_secret_is_refused) {
     asked.proof = {{"staticSecret", wrong}};
     EXPECT_EQ(refusal(asked), "bad staticSecret in workerIdentityProof");
   }
-  asked.proof = {{"staticSecret", secret}, {"poolKey", json::object()}};
-  EXPECT_NE(refusal(asked).find("show one of them"), std::string::npos);
+  asked.proof = key_proof(pool_key);
+  asked.proof["staticSecret"] = "wrong";
+  asked.pool_key = "SHA256:abc";
+  EXPECT_EQ(refusal(asked), "bad staticSecret in workerIdentityProof");
+  asked.proof["staticSecret"] = secret;  // the key beside it is for the host
+  accepted(asked);
 }
 
 TEST_F(StaticIdentify, a_machine_without_a_secret_cannot_show_one) {
@@ -194,6 +201,29 @@ TEST_F(StaticIdentify, a_pool_key_admits_whoever_has_no_other_proof) {
   json::object naming = key_proof(pool_key);
   naming["poolKey"].as_object()["publicKey"] = pool_key.line();
   accepted(request("new", naming));
+}
+
+TEST_F(StaticIdentify, a_key_of_the_pool_that_the_host_has_checked_is_as_good_as_one_of_its_own) {
+  const SigningKey known_to_the_host = SigningKey::ed25519();
+  IdentifyRequest asked = request("new", key_proof(known_to_the_host));
+  asked.worker_pool_id = WorkerPoolId("worker-manager/unknown");
+  EXPECT_EQ(refusal(asked), "no poolKey opens this pool");
+  asked.pool_key = "SHA256:checked";
+  for (const char* taken : {"with-secret", "with-key", "with-name"}) {
+    asked.worker_id = WorkerId(taken);
+    EXPECT_NE(refusal(asked).find("another pool"), std::string::npos) << taken;
+  }
+  asked.worker_id = WorkerId("new");
+  const Identity identity = accepted(asked);
+  ASSERT_TRUE(identity.admission);
+  EXPECT_EQ(identity.admission->provider_data.at("key"), "SHA256:checked");
+  EXPECT_EQ(identity.claims.at("key"), "SHA256:checked");
+  // Who proves itself in another way has to, all the same.
+  for (const char* proves_itself : {"with-secret", "with-key"}) {
+    asked = request(proves_itself, key_proof(known_to_the_host));
+    asked.pool_key = "SHA256:checked";
+    refusal(asked);
+  }
 }
 
 TEST_F(StaticIdentify, a_machine_with_a_key_of_its_own_signs_with_that) {

@@ -5,10 +5,10 @@
 
 #include <openssl/sha.h>
 
-#include "plugins/provider/static/ssh_key.hpp"
-#include "plugins/provider/static/ssh_wire.hpp"
+#include "ssh/public_key.hpp"
+#include "ssh/wire.hpp"
 
-namespace muster::static_machines {
+namespace muster::ssh {
 namespace {
 
 constexpr std::string_view armour_begin = "-----BEGIN SSH SIGNATURE-----";
@@ -91,4 +91,4 @@ const PublicKey* signer_of(std::string_view message, std::string_view signature,
   return key == keys.end() ? nullptr : &*key;
 }
 
-}  // namespace muster::static_machines
+}  // namespace muster::ssh

@@ -1,6 +1,6 @@
-#include "plugins/provider/static/ssh_wire.hpp"
+#include "ssh/wire.hpp"
 
-namespace muster::static_machines {
+namespace muster::ssh {
 namespace {
 
 constexpr std::string_view base64_letters =
@@ -78,4 +78,4 @@ std::string to_bare_base64(std::string_view bytes) {
   return text;
 }
 
-}  // namespace muster::static_machines
+}  // namespace muster::ssh

@@ -11,9 +11,9 @@
 #include <openssl/evp.h>
 #include <openssl/rsa.h>
 
-#include "plugins/provider/static/ssh_wire.hpp"
+#include "ssh/wire.hpp"
 
-namespace muster::static_machines {
+namespace muster::ssh {
 
 inline std::string padded_base64(std::string_view bytes) {
   std::string text = to_bare_base64(bytes);
@@ -86,4 +86,4 @@ inline const SigningKey& shared_rsa_key() {
   return key;
 }
 
-}  // namespace muster::static_machines
+}  // namespace muster::ssh

@@ -1,4 +1,6 @@
-#include "plugins/provider/static/ssh_key.hpp"
+#include "ssh/public_key.hpp"
+
+#include <algorithm>
 
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
@@ -7,9 +9,9 @@
 #include <openssl/param_build.h>
 #include <openssl/sha.h>
 
-#include "plugins/provider/static/ssh_wire.hpp"
+#include "ssh/wire.hpp"
 
-namespace muster::static_machines {
+namespace muster::ssh {
 namespace {
 
 constexpr std::size_t longest_line = 16 << 10;
@@ -136,6 +138,21 @@ Result<PublicKey> PublicKey::parse(std::string_view line) {
   return key;
 }
 
+Result<std::vector<PublicKey>> parse_keys(const std::vector<std::string>& lines) {
+  std::vector<PublicKey> keys;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto wrong = [&](const std::string& why) {
+      return Error::invalid("[" + std::to_string(i) + "]: " + why);
+    };
+    auto key = PublicKey::parse(lines[i]);
+    if (!key) return wrong(key.error().message);
+    if (std::ranges::find(keys, key->blob(), &PublicKey::blob) != keys.end())
+      return wrong("this key stands twice");
+    keys.push_back(std::move(*key));
+  }
+  return keys;
+}
+
 bool PublicKey::verifies(std::string_view message, std::string_view signature,
                          RsaDigest digest) const {
   const ForgetFailures forget;
@@ -154,4 +171,4 @@ std::string PublicKey::fingerprint() const {
   return "SHA256:" + to_bare_base64({reinterpret_cast<const char*>(digest), sizeof digest});
 }
 
-}  // namespace muster::static_machines
+}  // namespace muster::ssh

@@ -1,11 +1,14 @@
-#include "plugins/provider/static/ssh_key.hpp"
+#include "ssh/public_key.hpp"
 
 #include <cstdlib>
+#include <fstream>
 
-#include "tests/unit/plugins/provider/static/scene.hpp"
-#include "tests/unit/plugins/provider/static/signing_key.hpp"
+#include <gtest/gtest.h>
 
-namespace muster::static_machines {
+#include "tests/support/signing_key.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace muster::ssh {
 namespace {
 
 const std::string message = "muster challenge\npool: worker-manager/mac\nnonce: 123\n";
@@ -19,7 +22,7 @@ std::string line_of(std::string_view blob, const char* kind = "ssh-ed25519 ") {
   return kind + padded_base64(blob);
 }
 
-TEST(StaticSshKey, what_is_no_public_key_is_refused_in_words) {
+TEST(SshKey, what_is_no_public_key_is_refused_in_words) {
   const SigningKey key = SigningKey::ed25519();
   EXPECT_EQ(why_not(""), "is empty");
   EXPECT_EQ(why_not("  \n"), "is empty");
@@ -38,7 +41,7 @@ TEST(StaticSshKey, what_is_no_public_key_is_refused_in_words) {
   EXPECT_EQ(why_not(std::string(20'000, 'a')), "is too long for a key");
 }
 
-TEST(StaticSshKey, weak_and_senseless_rsa_keys_are_refused) {
+TEST(SshKey, weak_and_senseless_rsa_keys_are_refused) {
   EXPECT_TRUE(why_not(SigningKey::rsa(1024).line()).starts_with("an RSA key of 1024 bits is too"));
   const auto rsa = [](std::string_view e, std::string_view n) {
     return line_of(wire_text("ssh-rsa") + wire_text(e) + wire_text(n), "ssh-rsa ");
@@ -73,11 +76,11 @@ void expect_only_its_own(const SigningKey& key) {
   EXPECT_EQ(signer_of(message, signature, keys), &keys[0]);
 }
 
-TEST(StaticSshKey, ed25519_verifies_only_what_it_signed) {
+TEST(SshKey, ed25519_verifies_only_what_it_signed) {
   expect_only_its_own(SigningKey::ed25519());
 }
 
-TEST(StaticSshKey, rsa_verifies_only_what_it_signed_with_sha512) {
+TEST(SshKey, rsa_verifies_only_what_it_signed_with_sha512) {
   expect_only_its_own(shared_rsa_key());
   const std::vector<PublicKey> keys{*PublicKey::parse(shared_rsa_key().line())};
   for (const EVP_MD* weaker : {::EVP_sha1(), ::EVP_sha256()})
@@ -105,15 +108,15 @@ void expect_no_damaged_copy_verifies(const SigningKey& key) {
     }
 }
 
-TEST(StaticSshKey, no_damaged_ed25519_key_verifies) {
+TEST(SshKey, no_damaged_ed25519_key_verifies) {
   expect_no_damaged_copy_verifies(SigningKey::ed25519());
 }
 
-TEST(StaticSshKey, no_damaged_rsa_key_verifies) {
+TEST(SshKey, no_damaged_rsa_key_verifies) {
   expect_no_damaged_copy_verifies(shared_rsa_key());
 }
 
-TEST(StaticBase64, is_strict) {
+TEST(SshBase64, is_strict) {
   for (const char* wrong : {"A", "=", "AA=", "AAA==", "AAAA=", "AB==", "AAB=", "AA AA", "AA\n",
                             "A-_A", "====", "AA==AA=="})
     EXPECT_FALSE(from_base64(wrong)) << wrong;
@@ -127,11 +130,16 @@ TEST(StaticBase64, is_strict) {
 // -------------------------------------------------------------------------------------------------
 // With OpenSSH's own program
 
+std::string content(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 int run(const std::string& command) {
   return std::system(command.c_str());  // NOLINT(cert-env33-c): a test's own texts
 }
 
-struct StaticSshKeygen : ::testing::Test {
+struct SshKeygen : ::testing::Test {
   testing::TemporaryFolder folder;
 
   void make_key(const std::string& options, const std::string& name = "key") {
@@ -153,7 +161,7 @@ struct StaticSshKeygen : ::testing::Test {
   }
 };
 
-TEST_F(StaticSshKeygen, its_keys_are_read_and_have_its_fingerprints) {
+TEST_F(SshKeygen, its_keys_are_read_and_have_its_fingerprints) {
   for (const char* options : {"-t ed25519", "-t rsa -b 2048"}) {
     std::filesystem::remove(folder / "key");
     make_key(options);
@@ -164,13 +172,13 @@ TEST_F(StaticSshKeygen, its_keys_are_read_and_have_its_fingerprints) {
   }
 }
 
-TEST_F(StaticSshKeygen, keys_of_other_kinds_are_refused) {
+TEST_F(SshKeygen, keys_of_other_kinds_are_refused) {
   make_key("-t ecdsa");
   EXPECT_FALSE(PublicKey::parse(content(folder / "key.pub")));
   EXPECT_TRUE(why_not(content(folder / "key")).starts_with("has several lines"));
 }
 
-TEST_F(StaticSshKeygen, its_signatures_are_taken_in_our_namespace_only) {
+TEST_F(SshKeygen, its_signatures_are_taken_in_our_namespace_only) {
   for (const char* options : {"-t ed25519", "-t rsa -b 2048"}) {
     std::filesystem::remove(folder / "key");
     make_key(options);
@@ -185,7 +193,7 @@ TEST_F(StaticSshKeygen, its_signatures_are_taken_in_our_namespace_only) {
   }
 }
 
-TEST_F(StaticSshKeygen, no_damaged_signature_verifies) {
+TEST_F(SshKeygen, no_damaged_signature_verifies) {
   make_key("-t ed25519");
   const std::vector<PublicKey> keys{read_key()};
   const std::string good = sign("-n muster");
@@ -211,4 +219,4 @@ TEST_F(StaticSshKeygen, no_damaged_signature_verifies) {
 }
 
 }  // namespace
-}  // namespace muster::static_machines
+}  // namespace muster::ssh

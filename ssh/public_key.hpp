@@ -10,7 +10,7 @@
 
 struct evp_pkey_st;
 
-namespace muster::static_machines {
+namespace muster::ssh {
 
 // A value that cannot change; const functions are thread-safe.
 class PublicKey {
@@ -38,7 +38,12 @@ class PublicKey {
   bool rsa_;
 };
 
-// The namespace of signatures that `ssh-keygen -Y sign` makes for this provider.
+// All of them. Fails as `invalid` with the place of the first that is no key, or stands there
+// twice:
+// "[1]: this key stands twice".
+Result<std::vector<PublicKey>> parse_keys(const std::vector<std::string>& lines);
+
+// The namespace of signatures that `ssh-keygen -Y sign` makes for muster.
 inline constexpr std::string_view signature_namespace = "muster";
 
 // Which of the keys has signed the message; null: none of them. `signature` is base64 of the bare
@@ -46,4 +51,4 @@ inline constexpr std::string_view signature_namespace = "muster";
 const PublicKey* signer_of(std::string_view message, std::string_view signature,
                            const std::vector<PublicKey>& keys);
 
-}  // namespace muster::static_machines
+}  // namespace muster::ssh

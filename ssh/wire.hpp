@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster::static_machines {
+namespace muster::ssh {
 
 // Takes one thing after another off the front of a text. Whatever does not fit is nothing, and then
 // everything after it, too. Borrows the text.
@@ -35,4 +35,4 @@ std::optional<std::string> from_base64(std::string_view text);
 // Without padding, as ssh-keygen shows fingerprints.
 std::string to_bare_base64(std::string_view bytes);
 
-}  // namespace muster::static_machines
+}  // namespace muster::ssh

@@ -1,0 +1,18 @@
+// What workers are to the queue beyond their capacity: the table `queue` in their `workerConfig`,
+// and what they announce themselves.
+#pragma once
+
+#include <muster/rules/configuration_set.hpp>
+
+#include "host/config/worker/complaint.hpp"
+
+namespace muster::worker_configuration {
+
+// What is wrong with `workerConfig.queue` of an evaluated document. Pure.
+Complaints check_queue_section(const json::object& document);
+
+// All that can be said of worker configurations without asking a provider: what rules::check finds,
+// and what is wrong for the queue of any worker type at any place, in the order of their lines.
+rules::Problems check_without_providers(const rules::ConfigurationSet& set);
+
+}  // namespace muster::worker_configuration
