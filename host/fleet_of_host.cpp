@@ -24,6 +24,20 @@ void set(Into& into, const std::optional<From>& from) {
   if (from) into = *from;
 }
 
+queue::Settings queue_settings(const config::QueueSettings& from) {
+  queue::Settings settings;
+  set(settings.patience, from.patience);
+  set(settings.half_life, from.half_life);
+  set(settings.least_charge, from.least_charge);
+  set(settings.ended_kept, from.ended_kept);
+  set(settings.most_waiting, from.most_waiting);
+  if (!from.strategies) return settings;
+  settings.strategies.clear();
+  for (const std::string& name : *from.strategies)
+    if (const auto strategy = queue::strategy_from(name)) settings.strategies.push_back(*strategy);
+  return settings;
+}
+
 fleet::Settings fleet_settings(const config::HostConfiguration& host, const std::string& url) {
   const config::FleetSettings& from = host.fleet;
   fleet::Settings settings;
@@ -35,6 +49,7 @@ fleet::Settings fleet_settings(const config::HostConfiguration& host, const std:
   set(settings.grace, from.grace);
   set(settings.journal_kept, from.journal_kept);
   set(settings.stopped_kept, from.stopped_kept);
+  settings.queue = queue_settings(host.queue);
   settings.registration = {{"rootUrl", url}};
   return settings;
 }
@@ -240,11 +255,12 @@ std::shared_ptr<const config::HostConfiguration> FleetOfHost::configuration() co
 void FleetOfHost::configuration_changed(std::shared_ptr<const config::HostConfiguration> next) {
   std::unique_ptr<worker_configuration::Service> replaced;
   std::unique_ptr<demand::DemandService> replaced_demand;
-  bool other_source = false, other_demand = false, other_teams = false;
+  bool other_source = false, other_demand = false, other_queue = false, other_teams = false;
   {
     const std::lock_guard lock(mutex_);
     other_source = parts_.configuration->worker_configurations != next->worker_configurations;
     other_demand = parts_.configuration->demand != next->demand;
+    other_queue = parts_.configuration->queue != next->queue;
     other_teams = parts_.configuration->teams != next->teams;
     parts_.configuration = next;
     if (other_demand) replaced_demand = std::move(demand_);
@@ -254,6 +270,10 @@ void FleetOfHost::configuration_changed(std::shared_ptr<const config::HostConfig
   replaced.reset();
   replaced_demand.reset();
   events_->reconfigure(next);
+  if (other_queue)
+    fleet_->post([settings = queue_settings(next->queue)](fleet::Fleet& fleet, fleet::Now now) {
+      fleet.configure_queue(settings, now);
+    });
   if (other_teams) tell_of_teams(*next);
   if (other_demand) start_demand();
   if (other_source) start_worker_configurations();

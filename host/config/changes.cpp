@@ -47,6 +47,7 @@ std::vector<Change> changes_between(const HostConfiguration& before,
   compare(before.auth, after.auth, "auth", false);
   compare(before.store, after.store, "store", true);
   compare(before.fleet, after.fleet, "fleet", true);
+  compare(before.queue, after.queue, "queue", false);
   compare(before.demand, after.demand, "demand", false);
   compare(before.teams, after.teams, "teams", false);
   compare(before.events, after.events, "events", true);

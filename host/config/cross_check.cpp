@@ -23,6 +23,7 @@ class CrossCheck {
   std::vector<Mistake> run() {
     check_listen();
     check_http();
+    check_queue();
     check_data_directory();
     check_plugin_folders();
     check_worker_configurations();
@@ -66,12 +67,18 @@ class CrossCheck {
               "network is trusted");
   }
 
+  template <class Value>
+  void check_bounds(const std::string& pointer, Value value, Value least, Value most,
+                    const std::string& bounds) {
+    if (value < least || value > most)
+      error(pointer, "it must be " + bounds, "write a value within that");
+  }
+
   void check_http() {
     const HttpSettings& http = host_.http;
     const auto in_bounds = [&](const char* key, auto value, auto least, auto most,
                                const std::string& bounds) {
-      if (value < least || value > most)
-        error(std::string("/http/") + key, "it must be " + bounds, "write a value within that");
+      check_bounds(std::string("/http/") + key, value, least, most, bounds);
     };
     using namespace std::chrono_literals;
     constexpr std::uint64_t kib = 1024, mib = 1024 * kib;
@@ -90,6 +97,22 @@ class CrossCheck {
         error(std::string("/http/tls/") + key,
               file.string() + (failed ? ": " + failed.message() : " is not a file"),
               "name a PEM file that the user of musterd can read");
+  }
+
+  // What is used must decay slower than leases are granted, or it says nothing about shares.
+  void check_queue() {
+    using namespace std::chrono_literals;
+    using std::chrono::milliseconds;
+    const QueueSettings& queue = host_.queue;
+    if (queue.half_life)
+      check_bounds("/queue/halfLife", *queue.half_life, milliseconds(1min), milliseconds(8760h),
+                   "from 1m to 8760h");
+    for (const auto& [key, value] :
+         {std::pair("patience", queue.patience), std::pair("leastCharge", queue.least_charge),
+          std::pair("endedKept", queue.ended_kept)})
+      if (value)
+        check_bounds(std::string("/queue/") + key, *value, milliseconds(1s), milliseconds(8760h),
+                     "from 1s to 8760h");
   }
 
   void check_data_directory() {

@@ -166,6 +166,14 @@ struct FleetSettings {
   friend bool operator==(const FleetSettings&, const FleetSettings&) = default;
 };
 
+// Empty: as the queue has it.
+struct QueueSettings {
+  std::optional<std::chrono::milliseconds> patience, half_life, least_charge, ended_kept;
+  std::optional<std::int64_t> most_waiting;
+  std::optional<std::vector<std::string>> strategies;
+  friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
+};
+
 // A team's share of the workers, and its limits; 0: none.
 struct TeamSettings {
   double weight = 1;
@@ -188,6 +196,7 @@ struct HostConfiguration {
   AuthSettings auth;
   StoreSettings store;
   FleetSettings fleet;
+  QueueSettings queue;
   std::vector<PluginInstance> providers;  // sorted by id
   // Sorted by id; `cheapest`, `classic` and `estimator` if the file names none.
   std::vector<PluginInstance> strategies;

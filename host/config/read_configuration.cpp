@@ -46,6 +46,7 @@ class Reader {
     host.store.synchronous_full =
         text(table(root, "store"), "synchronous").value_or("full") == "full";
     read_fleet(table(root, "fleet"), host.fleet);
+    read_queue(table(root, "queue"), host.queue);
     host.providers = instances(table(root, "providers"));
     host.strategies = instances(table(root, "strategies"));
     if (host.strategies.empty()) host.strategies = strategies_without_config();
@@ -72,6 +73,15 @@ class Reader {
     const auto* found = parent.if_contains(key);
     if (!found) return std::nullopt;
     return std::string(found->get_string());
+  }
+  static std::optional<std::chrono::milliseconds> duration(const json::object& from,
+                                                           std::string_view key) {
+    const auto found = text(from, key);
+    return found ? parse_duration(*found) : std::nullopt;
+  }
+  static std::optional<std::int64_t> integer(const json::object& from, std::string_view key) {
+    const auto* found = from.if_contains(key);
+    return found ? std::optional(found->to_number<std::int64_t>()) : std::nullopt;
   }
   static void read(const json::object& from, std::string_view key,
                    std::chrono::milliseconds& into) {
@@ -285,31 +295,32 @@ class Reader {
   }
 
   static void read_fleet(const json::object& from, FleetSettings& fleet) {
-    const auto duration = [&](std::string_view key) -> std::optional<std::chrono::milliseconds> {
-      const auto found = text(from, key);
-      return found ? parse_duration(*found) : std::nullopt;
-    };
     fleet.default_strategy = text(from, "defaultStrategy");
-    fleet.poll = duration("poll");
-    fleet.list_every = duration("listEvery");
-    fleet.notices_every = duration("noticesEvery");
-    fleet.grace = duration("grace");
-    fleet.journal_kept = duration("journalKept");
-    fleet.stopped_kept = duration("stoppedKept");
+    fleet.poll = duration(from, "poll");
+    fleet.list_every = duration(from, "listEvery");
+    fleet.notices_every = duration(from, "noticesEvery");
+    fleet.grace = duration(from, "grace");
+    fleet.journal_kept = duration(from, "journalKept");
+    fleet.stopped_kept = duration(from, "stoppedKept");
+  }
+
+  static void read_queue(const json::object& from, QueueSettings& queue) {
+    queue.patience = duration(from, "patience");
+    queue.half_life = duration(from, "halfLife");
+    queue.least_charge = duration(from, "leastCharge");
+    queue.ended_kept = duration(from, "endedKept");
+    queue.most_waiting = integer(from, "mostWaiting");
+    queue.strategies = texts(from, "strategies");
   }
 
   static LaunchLimits launch_limits(const json::object& from) {
-    const auto integer = [&](std::string_view key) -> std::optional<std::int64_t> {
-      const auto* found = from.if_contains(key);
-      return found ? std::optional(found->to_number<std::int64_t>()) : std::nullopt;
-    };
     LaunchLimits launch;
-    launch.max_capacity = integer("maxCapacity");
+    launch.max_capacity = integer(from, "maxCapacity");
     if (const auto* rate = from.if_contains("perSecond"))
       launch.per_second = rate->to_number<double>();
-    launch.burst = integer("burst");
-    launch.calls_at_once = integer("callsAtOnce");
-    launch.per_call = integer("perCall");
+    launch.burst = integer(from, "burst");
+    launch.calls_at_once = integer(from, "callsAtOnce");
+    launch.per_call = integer(from, "perCall");
     return launch;
   }
 

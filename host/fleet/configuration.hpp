@@ -12,6 +12,8 @@
 #include <muster/bidding_strategy.hpp>
 #include <muster/launch_types.hpp>
 
+#include "host/queue/model.hpp"
+
 namespace muster::fleet {
 
 // Times of a worker's life and how a pool shrinks and renews itself: the pool setting `lifecycle`.
@@ -69,7 +71,8 @@ struct PoolSpec {
   std::vector<ProviderId> providers;
   std::vector<std::shared_ptr<const LaunchConfigSpec>> launch_configs;
   std::vector<std::string> teams = {};
-  json::object payload_schema = {};  // of what tasks may ask for
+  std::vector<queue::Strategy> placement_strategies = {};  // empty: as the host says
+  json::object payload_schema = {};                        // of what tasks may ask for
 };
 
 struct Configuration {

@@ -30,7 +30,7 @@ Fleet::Fleet(Settings settings, std::string host_id, std::int64_t epoch, Now now
     : settings_(std::move(settings)),
       host_id_(std::move(host_id)),
       epoch_(epoch),
-      queue_(std::make_unique<queue::Queue>(queue::Settings{}, static_cast<std::uint64_t>(epoch))) {
+      queue_(std::make_unique<queue::Queue>(settings_.queue, static_cast<std::uint64_t>(epoch))) {
   begin(now);
   grace_until_ = now.wall + settings_.grace;
   outcome_.changes.emplace_back(store::put(HostRow{"hostId", host_id_}));

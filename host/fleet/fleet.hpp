@@ -134,6 +134,7 @@ class Fleet {
   // The queue: who waits for a worker, and who holds one. Its workers are those that run here.
   Result<std::int64_t> request_worker(queue::Ask ask, Now now);  // see Queue::request
   queue::Queue& change_queue(Now now);
+  void configure_queue(const queue::Settings& settings, Now now);
   const queue::Queue& queue() const { return *queue_; }
   queue::Verdict verdict_of(const queue::Request& request, Now now) const;
 

@@ -117,6 +117,17 @@ void Fleet::tell_queue_of_pools() {
     for (const std::string& team : pool.spec->teams) file.teams.emplace_back(team);
   }
   queue_->configure_pools(files, now_.wall);
+  std::map<WorkerPoolId, std::vector<queue::Strategy>> placement;
+  for (const Pool& pool : pools_)
+    if (!pool.removed() && pool.spec && !pool.spec->placement_strategies.empty())
+      placement[pool.id] = pool.spec->placement_strategies;
+  queue_->configure_placement(placement);
+}
+
+// Without workers, if nobody has asked for one yet.
+void Fleet::configure_queue(const queue::Settings& settings, Now now) {
+  begin(now);
+  queue_->configure(settings, now.wall);
 }
 
 }  // namespace muster::fleet

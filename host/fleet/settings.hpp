@@ -6,6 +6,8 @@
 
 #include <muster/json.hpp>
 
+#include "host/queue/model.hpp"
+
 namespace muster::fleet {
 
 struct Settings {
@@ -33,6 +35,7 @@ struct Settings {
   std::chrono::milliseconds events_kept = std::chrono::hours(24 * 7);
   std::int64_t launch_attempts = 3;  // with the same key, before a listing decides
   std::string default_strategy = "classic";
+  queue::Settings queue = {};
   json::object registration = {};  // what workers need to find the host
 };
 

@@ -28,6 +28,7 @@ struct Document {
   std::vector<WindowDocument> cycling_windows;
   std::vector<ProviderId> providers;
   std::vector<std::string> teams;
+  std::vector<queue::Strategy> placement_strategies;
   json::object payload_schema;
 
   static constexpr auto fields() {
@@ -48,6 +49,7 @@ struct Document {
                       optional("cyclingWindows", &Document::cycling_windows),
                       required("providers", &Document::providers),
                       optional("teams", &Document::teams),
+                      optional("placementStrategies", &Document::placement_strategies),
                       optional("payloadSchema", &Document::payload_schema)};
   }
 };
@@ -73,6 +75,7 @@ json::object to_json(const PoolSpec& spec) {
                     .cycling_windows = {},
                     .providers = spec.providers,
                     .teams = spec.teams,
+                    .placement_strategies = spec.placement_strategies,
                     .payload_schema = spec.payload_schema};
   for (const auto& window : life.cycling_windows)
     document.cycling_windows.push_back(
@@ -103,6 +106,7 @@ Result<PoolSpec> pool_spec_from_json(const json::object& from) {
       .providers = document->providers,
       .launch_configs = {},
       .teams = document->teams,
+      .placement_strategies = document->placement_strategies,
       .payload_schema = document->payload_schema};
   for (const WindowDocument& window : document->cycling_windows)
     spec.lifecycle.cycling_windows.push_back({{window.weekdays.begin(), window.weekdays.end()},

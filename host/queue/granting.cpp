@@ -40,6 +40,13 @@ void Queue::rebase() {
     if (lines_[line].team != nowhere) index(line);
 }
 
+// What was used so far has decayed as the settings were until now.
+void Queue::configure(const Settings& settings, Time now) {
+  now_ = now;
+  rebase();
+  settings_ = settings;
+}
+
 double Queue::usage_of(const Team& team, Time now) const {
   return team.usage * std::exp2(-half_lives(now - usage_base_, settings_));
 }

@@ -174,8 +174,7 @@ Result<void> Queue::load_request(const RequestRow& row) {
       request.team, row.worker_pool_id.empty() ? nowhere : index_of_pool(row.worker_pool_id),
       texts_of(row.tags));
   for (const std::string& name : texts_of(row.strategies))
-    for (std::size_t i = 0; i < enum_names(Strategy{}).size(); ++i)
-      if (enum_names(Strategy{})[i] == name) request.strategies.push_back(static_cast<Strategy>(i));
+    if (const auto strategy = strategy_from(name)) request.strategies.push_back(*strategy);
   request.needs = std::move(*needs);
   request.created = row.created;
   request.deadline = row.deadline.value_or(Time{});

@@ -30,6 +30,12 @@ enum class Strategy : std::uint8_t { random, fewest_active, locality, spread, pa
 constexpr auto enum_names(Strategy) {
   return std::array<std::string_view, 5>{"random", "fewest-active", "locality", "spread", "pack"};
 }
+inline std::optional<Strategy> strategy_from(std::string_view name) {
+  constexpr auto names = enum_names(Strategy{});
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Strategy>(found - names.begin());
+}
 
 struct Settings {
   // After so long what a team used counts half.
@@ -51,7 +57,7 @@ struct Ask {
   WorkerPoolId pool = {};  // only workers of this pool; empty: any that the team may use
   std::vector<std::string> tags = {};  // the worker must have all of them
   Resources needs = {};
-  std::vector<Strategy> strategies = {};  // empty: as the host says
+  std::vector<Strategy> strategies = {};  // empty: as its pools or the host say
   std::int64_t priority = 0;              // among the requests of the same team; the highest first
   std::optional<Time> deadline = {};      // it is not wanted any more after that
   std::optional<std::chrono::milliseconds> duration = {};  // of the lease, unless it is extended
@@ -109,6 +115,7 @@ struct TeamPool {
   std::string origin = {};  // the file that says so; empty: the API
   Time created{};
   std::set<Index> teams = {};
+  std::vector<Strategy> strategies = {};  // of requests that name none; empty: as the host says
   std::int64_t workers = 0;
 };
 

@@ -31,9 +31,28 @@ void Queue::place(Index at) {
   }
 }
 
+void Queue::configure_placement(const std::map<WorkerPoolId, std::vector<Strategy>>& pools) {
+  for (TeamPool& pool : pools_) pool.strategies.clear();
+  for (const auto& [id, strategies] : pools) pools_[index_of_pool(id)].strategies = strategies;
+}
+
+// What the request says, else the pool that it names, else the first by name of its team's pools
+// that says something, else the host.
+const std::vector<Strategy>& Queue::chain_of(const Line& line, const Request& request) const {
+  if (!request.strategies.empty()) return request.strategies;
+  if (line.pool != nowhere && !pools_[line.pool].strategies.empty())
+    return pools_[line.pool].strategies;
+  const TeamPool* first = nullptr;
+  for (const Index at : teams_[line.team].pools) {
+    const TeamPool& pool = pools_[at];
+    if (!pool.strategies.empty() && (!first || pool.id < first->id)) first = &pool;
+  }
+  return first ? first->strategies : settings_.strategies;
+}
+
 // The strategies of a chain are compared one after the other, the draw decides between equals.
 Index Queue::choose(const Line& line, const Request& request) const {
-  const auto& chain = request.strategies.empty() ? settings_.strategies : request.strategies;
+  const std::vector<Strategy>& chain = chain_of(line, request);
   const std::uint64_t seed = draw(seed_, static_cast<std::uint64_t>(request.number));
   const Team& team = teams_[request.team];
   const Index own = line.reserved;

@@ -74,6 +74,9 @@ class Queue {
   void settle_after_load(Time now);
   store::Batch everything() const;
 
+  // Other settings than before, from now on.
+  void configure(const Settings& settings, Time now);
+
   // Teams. One that nobody has set weighs 1 and has no limits.
   Result<void> set_team(const TeamId& team, const TeamNumbers& numbers, Time now);
   // All that files say; what they said before and do not say now is no longer so.
@@ -87,6 +90,8 @@ class Queue {
                       Time now);
   Result<void> detach(const WorkerPoolId& pool, const std::vector<TeamId>& teams, Time now);
   void configure_pools(const std::map<WorkerPoolId, FilePool>& pools, Time now);
+  // All that files say of how a worker is chosen.
+  void configure_placement(const std::map<WorkerPoolId, std::vector<Strategy>>& pools);
 
   // Workers. A worker that comes again with other words has changed. When it leaves, so do its
   // leases; one whose client has not confirmed it yet waits again, in its old place.
@@ -208,6 +213,7 @@ class Queue {
 
   // placing.cpp
   void place(Index line);
+  const std::vector<Strategy>& chain_of(const Line& line, const Request& request) const;
   Index choose(const Line& line, const Request& request) const;
 
   Waiting candidates_of(const Line& line) const;  // looking.cpp

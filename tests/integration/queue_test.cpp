@@ -35,15 +35,7 @@ class QueueOfHost : public ::testing::Test {
            "description = \"Builds\"\nminCapacity = "
         << pool_size << "\nmaxCapacity = " << pool_size
         << "\nsimulated.instanceTypes = [\"small\"]\n";
-    host_ = std::make_unique<Musterd>(
-        "workerConfigurations = \"" + (folder_ / "workers").string() +
-            "\"\n[http]\naccessLog = false\nmaxConnections = 2000\nmaxConnectionsPerPeer = 0\n"
-            "requestsPerSecondPerPeer = 0\n"
-            "[teams.limited]\nmaxHeld = 2\n"
-            "[providers.sim]\nplugin = \"provider/simulated\"\n[providers.sim.config]\n"
-            "secret = \"a long random text\"\nstateFile = \"" +
-            (folder_ / "cloud.json").string() + "\"\n",
-        Variables{}, MUSTER_SHIPPED_PLUGINS);
+    host_ = std::make_unique<Musterd>(configuration(), Variables{}, MUSTER_SHIPPED_PLUGINS);
     if (!eventually([&] { return workers().size() == pool_size; }))
       throw std::runtime_error("not all workers are launched");
     for (const json::value& worker : workers()) register_worker(worker.as_object());
@@ -83,6 +75,17 @@ class QueueOfHost : public ::testing::Test {
   Finished muster(std::vector<std::string> arguments) const {
     return run("muster", arguments,
                {{"MUSTER_URL", host_->address().url}, {"MUSTER_TOKEN", host_->address().token}});
+  }
+
+  // What the host is told; `more` at the end.
+  std::string configuration(const std::string& more = {}) const {
+    return "workerConfigurations = \"" + (folder_ / "workers").string() +
+           "\"\n[http]\naccessLog = false\nmaxConnections = 2000\nmaxConnectionsPerPeer = 0\n"
+           "requestsPerSecondPerPeer = 0\n"
+           "[teams.limited]\nmaxHeld = 2\n"
+           "[providers.sim]\nplugin = \"provider/simulated\"\n[providers.sim.config]\n"
+           "secret = \"a long random text\"\nstateFile = \"" +
+           (folder_ / "cloud.json").string() + "\"\n" + more;
   }
 
   TemporaryFolder folder_;
@@ -228,6 +231,18 @@ TEST_F(QueueOfHost, verbs_of_pools_and_teams) {
   const Finished unknown = muster({"why", "nothing/of/this"});
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_THAT(unknown.output, HasSubstr("nobody knows"));
+}
+
+TEST_F(QueueOfHost, settings_hold_as_soon_as_the_host_has_read_them_again) {
+  const std::string requests = api + "teams/a/requests";
+  const json::object for_nobody{{"tags", {"gpu"}}};
+  ASSERT_TRUE(host_->client().post(requests, for_nobody));
+  host_->configure(configuration("[queue]\nmostWaiting = 1\n"));
+  host_->process().signal(SIGHUP);
+  host_->process().wait_for("the configuration was read again");
+  const auto refused = host_->client().post(requests, for_nobody);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("the queue is full"));
 }
 
 }  // namespace

@@ -171,6 +171,7 @@ class Build {
                       settings.strategy_settings};
     for (const std::string& id : settings.providers) pool->providers.emplace_back(id);
     pool->teams = settings.teams;
+    pool->placement_strategies = placement_strategies(document, facts, settings);
     pool->payload_schema = settings.payload_schema;
     pool->strategy = settings.strategy.empty() ? surroundings_.default_strategy : settings.strategy;
     check_strategy(document, facts, settings);
@@ -183,6 +184,29 @@ class Build {
     for (const Complaint& complaint : read.complaints) places_.add(document, facts, complaint);
     pool->lifecycle = std::move(read.lifecycle);
     return pool;
+  }
+
+  std::vector<queue::Strategy> placement_strategies(const rules::Document& document,
+                                                    const rules::Facts& facts,
+                                                    const rules::PoolSettings& settings) {
+    constexpr auto names = enum_names(queue::Strategy{});
+    const std::vector<std::string> known(names.begin(), names.end());
+    std::vector<queue::Strategy> chain;
+    for (const std::string& name : settings.placement_strategies) {
+      const auto strategy = queue::strategy_from(name);
+      if (strategy) {
+        chain.push_back(*strategy);
+        continue;
+      }
+      const std::string nearest = rules::nearest_name(name, known);
+      places_.add(document, facts,
+                  {{"placementStrategies"},
+                   rules::in_quotes(name) + " is no way to choose a worker",
+                   nearest.empty() ? "known are random, fewest-active, locality, spread, pack"
+                                   : "did you mean " + nearest + "?",
+                   "unknownStrategy"});
+    }
+    return chain;
   }
 
   void check_strategy(const rules::Document& document, const rules::Facts& facts,

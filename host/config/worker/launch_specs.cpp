@@ -168,7 +168,8 @@ bool same(const fleet::PoolSpec& a, const fleet::PoolSpec& b) {
          a.settings.max_capacity == b.settings.max_capacity &&
          a.settings.scaling_ratio == b.settings.scaling_ratio &&
          a.settings.strategy == b.settings.strategy && a.lifecycle == b.lifecycle &&
-         a.providers == b.providers && a.teams == b.teams && a.payload_schema == b.payload_schema &&
+         a.providers == b.providers && a.teams == b.teams &&
+         a.placement_strategies == b.placement_strategies && a.payload_schema == b.payload_schema &&
          a.launch_configs == b.launch_configs;
 }
 

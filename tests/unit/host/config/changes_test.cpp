@@ -18,6 +18,7 @@ TEST(Changes, what_needs_a_restart_is_told_from_what_does_not) {
   after.shutdown_deadline = std::chrono::seconds(1);
   after.plugin_folders = {"/p"};
   after.auth.admin_token_file = "/t";
+  after.queue.most_waiting = 5;
   after.demand.emplace_back();
   after.worker_configurations = WorkerConfigurations{.folder = "/w"};
   const std::vector<Change> expected{{"listen", true},
@@ -28,6 +29,7 @@ TEST(Changes, what_needs_a_restart_is_told_from_what_does_not) {
                                      {"shutdownDeadline", false},
                                      {"log", false},
                                      {"auth", false},
+                                     {"queue", false},
                                      {"demand", false}};
   EXPECT_EQ(changes_between(before, after), expected);
 }

@@ -44,6 +44,25 @@ TEST(ReadConfiguration, worker_configurations_may_come_from_git) {
   EXPECT_EQ(read("workerConfigurations.source = { folder = \".\" }")->folder, folder.path() / "");
 }
 
+TEST(ReadConfiguration, settings_of_the_queue_arrive_and_are_nothing_if_nobody_wrote_them) {
+  const auto read = [](const std::string& text) {
+    const Report report = read_configuration_text("dataDirectory = \"/tmp\"\n" + text,
+                                                  "/tmp/muster.toml", {"/tmp", {}});
+    return report.configuration ? report.configuration->queue : QueueSettings{};
+  };
+  using namespace std::chrono_literals;
+  EXPECT_EQ(read(""), QueueSettings{});
+  const QueueSettings queue = read(
+      "[queue]\npatience = \"5m\"\nhalfLife = \"2h\"\nleastCharge = \"10s\"\n"
+      "endedKept = \"1h\"\nmostWaiting = 7\nstrategies = [\"pack\", \"random\"]\n");
+  EXPECT_EQ(queue.patience, 5min);
+  EXPECT_EQ(queue.half_life, 2h);
+  EXPECT_EQ(queue.least_charge, 10s);
+  EXPECT_EQ(queue.ended_kept, 1h);
+  EXPECT_EQ(queue.most_waiting, 7);
+  EXPECT_EQ(queue.strategies, (std::vector<std::string>{"pack", "random"}));
+}
+
 TEST(ReadConfiguration, teams_arrive) {
   const Report report = read_configuration_text(
       "dataDirectory = \"/tmp\"\n[teams.ios]\nweight = 2.5\nmaxHeld = 40\nmaxPending = 500\n"

@@ -64,7 +64,7 @@ TEST(Announcing, the_same_again_changes_nothing) {
 }
 
 TEST(Announcing, a_worker_lives_on_without_being_listed_or_heard_of_and_is_no_capacity) {
-  FleetDriver driver = simple_fleet();
+  FleetDriver driver = unhurried_fleet();
   ASSERT_FALSE(announce(driver, machine(driver)));
   driver.advance(25h);
   ASSERT_EQ(driver.workers(WorkerState::running).size(), 1u);
@@ -82,7 +82,7 @@ TEST(Announcing, nobody_ends_a_worker_for_want_of_work) {
 }
 
 TEST(Announcing, a_worker_ends_when_it_was_announced_to) {
-  FleetDriver driver = simple_fleet();
+  FleetDriver driver = unhurried_fleet();
   ASSERT_FALSE(announce(driver, machine(driver)));
   driver.advance(31h);
   EXPECT_TRUE(driver.workers(WorkerState::running).empty());
@@ -118,7 +118,7 @@ TEST(Announcing, an_update_changes_what_was_announced_and_nothing_else) {
 }
 
 TEST(Announcing, a_worker_and_its_secret_survive_a_restart) {
-  FleetDriver driver = simple_fleet();
+  FleetDriver driver = unhurried_fleet();
   const AnnouncedWorker worker = machine(driver);
   ASSERT_FALSE(announce(driver, worker));
   ASSERT_TRUE(driver.fleet().register_worker(worker.name, ProviderId("cloud"), driver.secret,

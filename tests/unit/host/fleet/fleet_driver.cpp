@@ -349,4 +349,10 @@ FleetDriver simple_fleet(PoolSketch sketch, Settings settings) {
   return driver;
 }
 
+FleetDriver unhurried_fleet() {
+  Settings settings;
+  settings.poll = settings.list_every = settings.notices_every = 1h;
+  return simple_fleet({.id = "p/w", .launch_configs = {{"lc-1"}}}, settings);
+}
+
 }  // namespace muster::fleet

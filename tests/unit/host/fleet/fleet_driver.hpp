@@ -132,5 +132,7 @@ bool asks(const Question& question) {
 // past the grace of the start.
 FleetDriver simple_fleet(PoolSketch sketch = {.id = "p/w", .launch_configs = {{"lc-1"}}},
                          Settings settings = {});
+// The same for days: it looks at itself and asks its provider only once in an hour.
+FleetDriver unhurried_fleet();
 
 }  // namespace muster::fleet

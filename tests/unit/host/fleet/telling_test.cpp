@@ -87,7 +87,7 @@ TEST(Telling, numbers_have_no_gaps_and_go_on_after_a_restart) {
 
 TEST(Telling, numbers_go_on_when_all_events_were_erased) {
   Settings settings;
-  settings.events_kept = 1h;
+  settings.events_kept = settings.poll = settings.list_every = settings.notices_every = 1h;
   FleetDriver driver(settings);
   driver.provider_up();
   const std::int64_t last = driver.events.back().number;

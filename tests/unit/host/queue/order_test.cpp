@@ -165,6 +165,51 @@ TEST(Bound, lines_that_are_all_overdue_take_turns) {
 }
 
 // -------------------------------------------------------------------------------------------------
+// Settings that change
+
+TEST(OtherSettings, what_was_used_has_decayed_as_it_was_said_until_then) {
+  Scene scene;
+  scene.worker();
+  scene.release(scene.ask("a"));
+  const Team& team = scene.queue.teams().front();
+  const double at_first = scene.queue.usage_of(team, scene.now);
+  scene.now += 1h;
+  Settings slower;
+  slower.half_life = 4h;
+  scene.queue.configure(slower, scene.now);
+  EXPECT_NEAR(scene.queue.usage_of(team, scene.now), at_first / 2, at_first / 1000);
+  EXPECT_NEAR(scene.queue.usage_of(team, scene.now + 4h), at_first / 4, at_first / 1000);
+}
+
+TEST(OtherSettings, less_patience_brings_forward_who_waits_already) {
+  Scene scene;
+  scene.worker();
+  const auto greedy = scene.ask("greedy");
+  const auto starved = scene.ask("greedy");
+  scene.wait(5min);
+  const auto newcomer = scene.ask("newcomer");  // has used nothing
+  Settings hasty;
+  hasty.patience = 1min;
+  scene.queue.configure(hasty, scene.now);
+  scene.release(greedy);
+  EXPECT_GT(scene.holds(starved), 0);
+  EXPECT_EQ(scene.holds(newcomer), 0);
+}
+
+TEST(OtherSettings, a_smaller_queue_takes_nobody_more_and_loses_nobody) {
+  Scene scene;
+  const auto first = scene.ask("a"), second = scene.ask("a");
+  Settings small;
+  small.most_waiting = 1;
+  scene.queue.configure(small, scene.now);
+  const auto refused = scene.ask(Ask{.team = TeamId("b")});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "queueFull");
+  EXPECT_EQ(scene.holds(first), 0);
+  EXPECT_EQ(scene.holds(second), 0);
+}
+
+// -------------------------------------------------------------------------------------------------
 // Big requests
 
 TEST(Reservation, a_big_request_is_not_starved_by_small_ones) {

@@ -99,5 +99,61 @@ TEST(Placing, looks_at_all_resources) {
   EXPECT_EQ(scene.queue.find_worker(small)->used.active_task, 0);
 }
 
+// Of four workers with room for four each, those that eight requests of one team got.
+std::size_t workers_used(Scene& scene, const Ask& ask) {
+  std::set<std::int64_t> used;
+  for (int i = 0; i < 8; ++i) used.insert(scene.holds(*scene.ask(ask)));
+  return used.size();
+}
+
+constexpr std::size_t packed = 2, alike = 4;
+
+TEST(Placing, is_what_the_pool_says_that_the_request_names) {
+  const WorkerPoolId full("full"), flat("flat");
+  Scene scene;
+  for (int i = 0; i < 4; ++i) scene.worker(4, "full");
+  for (int i = 0; i < 4; ++i) scene.worker(4, "flat");
+  scene.queue.configure_placement({{full, {Strategy::pack}}});
+  EXPECT_EQ(workers_used(scene, {.team = TeamId("a"), .pool = flat}), alike) << "as the host says";
+  EXPECT_EQ(workers_used(scene, {.team = TeamId("a"), .pool = full}), packed);
+}
+
+TEST(Placing, of_a_request_says_more_than_its_pool) {
+  Scene scene;
+  for (int i = 0; i < 4; ++i) scene.worker(4, "full");
+  scene.queue.configure_placement({{WorkerPoolId("full"), {Strategy::pack}}});
+  EXPECT_EQ(workers_used(scene, {.team = TeamId("a"),
+                                 .pool = WorkerPoolId("full"),
+                                 .strategies = {Strategy::fewest_active}}),
+            alike);
+}
+
+TEST(Placing, without_a_pool_is_that_of_the_first_of_the_teams_pools_that_has_one) {
+  Scene scene;
+  // Not in the order of their names.
+  for (const char* pool : {"c", "b", "a"}) scene.dedicate(pool, {"team"});
+  for (int i = 0; i < 4; ++i) scene.worker(4, "a");
+  scene.queue.configure_placement(
+      {{WorkerPoolId("b"), {Strategy::pack}}, {WorkerPoolId("c"), {Strategy::fewest_active}}});
+  EXPECT_EQ(workers_used(scene, {.team = TeamId("team")}), packed);
+}
+
+TEST(Placing, of_a_pool_ends_when_no_file_says_it_any_more) {
+  Scene scene;
+  for (int i = 0; i < 4; ++i) scene.worker(4, "full");
+  scene.queue.configure_placement({{WorkerPoolId("full"), {Strategy::pack}}});
+  scene.queue.configure_placement({});
+  EXPECT_EQ(workers_used(scene, {.team = TeamId("a"), .pool = WorkerPoolId("full")}), alike);
+}
+
+TEST(Placing, else_is_as_the_host_says_also_if_it_changes_its_mind) {
+  Scene scene;
+  for (int i = 0; i < 4; ++i) scene.worker(4);
+  Settings other;
+  other.strategies = {Strategy::pack};
+  scene.queue.configure(other, scene.now);
+  EXPECT_EQ(workers_used(scene, {.team = TeamId("a")}), packed);
+}
+
 }  // namespace
 }  // namespace muster::queue::testing

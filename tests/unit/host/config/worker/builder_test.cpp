@@ -140,12 +140,23 @@ TEST(Builder, too_many_combinations_are_refused_before_any_call) {
   EXPECT_THAT(texts_of(outcome.problems), HasSubstr("3 launch documents, more than the 2"));
 }
 
+TEST(Builder, a_way_to_choose_workers_that_nobody_knows_is_refused_at_its_line) {
+  Scene scene;
+  const auto outcome = scene.build(configuration("placementStrategies = [\"pakc\", \"x\"]\n"));
+  EXPECT_FALSE(outcome.configuration);
+  EXPECT_THAT(texts_of(outcome.problems),
+              HasSubstr("build.toml:10:1: placementStrategies: \"pakc\" is no way to choose a "
+                        "worker (for workerType=build); did you mean pack?"));
+  EXPECT_THAT(texts_of(outcome.problems), HasSubstr("known are random, fewest-active"));
+}
+
 TEST(Builder, makes_a_pool_with_all_its_settings) {
   Scene scene;
   const auto outcome = scene.build(configuration(R"(minCapacity = 1
 scalingRatio = 0.5
 emailOnError = true
 teams = ["core"]
+placementStrategies = ["spread", "fewest-active"]
 strategy = { name = "cheapest", risk = 0.2 }
 [rules.values.lifecycle]
 registrationTimeout = 900
@@ -174,6 +185,8 @@ x = 1
   EXPECT_EQ(pool.lifecycle.idle_timeout, std::chrono::minutes(5));
   EXPECT_DOUBLE_EQ(pool.lifecycle.cycling_budget.share, 0.1);
   EXPECT_EQ(pool.teams, std::vector<std::string>{"core"});
+  EXPECT_EQ(pool.placement_strategies,
+            (std::vector{queue::Strategy::spread, queue::Strategy::fewest_active}));
   ASSERT_THAT(pool.launch_configs, SizeIs(6));  // two instance types in three zones
   const fleet::LaunchConfigSpec& spec = *pool.launch_configs.front();
   EXPECT_EQ(spec.launch_config.capacity_per_instance, 3);
