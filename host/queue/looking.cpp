@@ -58,10 +58,10 @@ Situation Queue::situation_of(const Request& request) const {
   }
   if (situation.held) return situation;
   situation.large_enough = anyone_is_large_enough(line, request.needs);
-  for (const Line::Place& other : situation.large_enough ? line.waiting : line.too_large) {
-    if (other.number == request.number) break;
-    ++situation.position;
-  }
+  const Line::Places& places = situation.large_enough ? line.waiting : line.too_large;
+  const auto own = places.find(Line::Place{-std::int64_t{request.priority}, request.number,
+                                           request_index_.at(request.number)});
+  situation.position = static_cast<std::int64_t>(places.rank(own)) + 1;
   for (const Line::Reach& reach : line.reach) {
     const Group& group = groups_[reach.group];
     situation.lines = std::max(situation.lines, static_cast<std::int64_t>(group.by_share.size()));
@@ -95,7 +95,8 @@ std::string Queue::check() const {
       ++waiting;
       ++pending[request.team];
       wanted[request.line][request.needs] += request.needs.active_task;
-      if (!loading_ && line.waiting.contains(place) != anyone_is_large_enough(line, request.needs))
+      if (!loading_ &&
+          (line.waiting.count(place) == 1) != anyone_is_large_enough(line, request.needs))
         return name + " waits for a turn or for a larger worker, wrongly";
     }
     if ((request.worker != nowhere) != (request.state == RequestState::held) && !loading_)

@@ -12,6 +12,10 @@
 #include <string>
 #include <vector>
 
+#include <boost/multi_index/identity.hpp>
+#include <boost/multi_index/ranked_index.hpp>
+#include <boost/multi_index_container.hpp>
+
 #include <muster/context.hpp>
 #include <muster/ids.hpp>
 
@@ -183,9 +187,13 @@ struct Line {
     Index request = nowhere;
     friend auto operator<=>(const Place&, const Place&) = default;
   };
+  // Ordered, and each knows how many are before it.
+  using Places = boost::multi_index_container<
+      Place, boost::multi_index::indexed_by<
+                 boost::multi_index::ranked_unique<boost::multi_index::identity<Place>>>>;
   // Those for which a worker within reach is large enough, in the order of their turns, and those
   // that wait until there is one: they keep nobody else waiting.
-  std::set<Place> waiting, too_large;
+  Places waiting, too_large;
   std::int64_t requests = 0;                 // that belong here, waiting or not
   std::map<Resources, std::int64_t> wanted;  // "active-task" that waits, by what a request needs
   Time since{};                              // when it began to wait, or was granted something last

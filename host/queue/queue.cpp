@@ -114,17 +114,21 @@ void Queue::sort_out(Index at) {
   std::map<Resources, bool> large_enough;
   for (const auto& [needs, capacity] : line.wanted)
     large_enough[needs] = anyone_is_large_enough(line, needs);
-  const auto move = [&](std::set<Line::Place>& from, std::set<Line::Place>& to, bool if_so) {
-    for (auto place = from.begin(); place != from.end();) {
-      const auto next = std::next(place);
-      if (large_enough.at(requests_[place->request].needs) == if_so) to.insert(from.extract(place));
-      place = next;
+  const auto leave = [&](Line::Places& places, bool those) {
+    std::vector<Line::Place> left;
+    for (auto place = places.begin(); place != places.end();) {
+      if (large_enough.at(requests_[place->request].needs) == those) {
+        left.push_back(*place);
+        place = places.erase(place);
+      } else {
+        ++place;
+      }
     }
+    return left;
   };
-  std::set<Line::Place> grown;
-  move(line.too_large, grown, true);
-  move(line.waiting, line.too_large, false);
-  line.waiting.merge(grown);
+  const auto grown = leave(line.too_large, true), outgrown = leave(line.waiting, false);
+  line.waiting.insert(grown.begin(), grown.end());
+  line.too_large.insert(outgrown.begin(), outgrown.end());
 }
 
 // Lines whose workers are of other sizes than before.
