@@ -2,6 +2,7 @@
 
 #include <muster/codec.hpp>
 
+#include "host/api/members.hpp"
 #include "host/queue/queue.hpp"
 
 namespace muster {
@@ -11,6 +12,32 @@ using metrics::Page;
 
 double number(std::int64_t value) {
   return static_cast<double>(value);
+}
+
+using VerdictCounts = std::map<std::pair<verdict::Kind, std::string>, std::int64_t>;
+
+std::pair<verdict::Kind, std::string> counted_as(const verdict::Verdict& verdict) {
+  return {verdict.kind, verdict.obstacle ? verdict.obstacle->cause : ""};
+}
+
+void write_verdicts(const char* name, const char* about, const VerdictCounts& counts, Page& page) {
+  for (const auto& [verdict, count] : counts)
+    page.gauge(name, about, number(count),
+               {{"verdict", api::name_of(verdict.first)}, {"cause", verdict.second}});
+}
+
+// Of pools that have all that they want nothing is asked.
+void write_launch_configs(const fleet::Fleet& fleet, fleet::Now now, Page& page) {
+  VerdictCounts counts;
+  for (const fleet::Pool& pool : fleet.pools()) {
+    if (pool.removed() || pool.verdict.kind == verdict::Kind::placed) continue;
+    const fleet::Weights weights = fleet.weights_of(pool, now.wall);
+    for (const fleet::Index at : pool.launch_configs)
+      ++counts[counted_as(fleet.verdict_of(at, weights, now))];
+  }
+  write_verdicts("muster_fleet_launch_config_verdicts",
+                 "Launch configurations of pools that want more, by what is to be said of them",
+                 counts, page);
 }
 
 void write_pool(const fleet::Pool& pool, Page& page) {
@@ -29,13 +56,11 @@ void write_pool(const fleet::Pool& pool, Page& page) {
              number(pool.totals.busy), {{"pool", id}});
   page.gauge("muster_fleet_pending_capacity", "Capacity that waits for workers",
              number(pool.demand.pending), {{"pool", id}});
-  for (std::size_t kind = 0; kind < enum_names(fleet::VerdictKind{}).size(); ++kind)
-    page.gauge("muster_fleet_pool_verdict", "1 for what is to be said of the pool",
-               static_cast<std::size_t>(pool.verdict.kind) == kind ? 1 : 0,
-               {{"pool", id}, {"verdict", std::string(enum_names(fleet::VerdictKind{})[kind])}});
+  const auto [kind, cause] = counted_as(pool.verdict);
+  page.gauge("muster_fleet_pool_verdict", "1 for what is to be said of the pool", 1,
+             {{"pool", id}, {"verdict", api::name_of(kind)}, {"cause", cause}});
 }
 
-// What is said of the head of a line is said of all behind it.
 void write_queue(const fleet::Fleet& fleet, fleet::Now now, Page& page) {
   const queue::Queue& queue = fleet.queue();
   for (const queue::Team& team : queue.teams()) {
@@ -44,17 +69,18 @@ void write_queue(const fleet::Fleet& fleet, fleet::Now now, Page& page) {
     page.gauge("muster_queue_held_capacity", "Capacity that a team holds", number(team.held),
                {{"team", team.id.str()}});
   }
-  std::map<std::pair<std::string, std::string>, std::int64_t> verdicts;
-  for (const queue::Line& line : queue.lines()) {
-    if (line.waiting.empty()) continue;
-    const queue::Verdict verdict =
-        fleet.verdict_of(queue.requests()[line.waiting.begin()->request], now);
-    verdicts[{std::string(enum_names(verdict.kind)[static_cast<std::size_t>(verdict.kind)]),
-              verdict.cause}] += static_cast<std::int64_t>(line.waiting.size());
-  }
-  for (const auto& [verdict, count] : verdicts)
-    page.gauge("muster_queue_verdicts", "Requests that wait, by what is to be said of them",
-               number(count), {{"verdict", verdict.first}, {"cause", verdict.second}});
+  write_verdicts("muster_queue_verdicts", "Requests that wait, by what is to be said of them",
+                 fleet.count_verdicts(now), page);
+  const verdict::Calibration::Score& score = queue.calibration().total();
+  page.counter("muster_queue_eta_expectations_total",
+               "Requests that were told when to expect a worker, and know whether it was so",
+               number(score.expectations));
+  const auto kept = [&](const char* quantile, std::int64_t count) {
+    page.counter("muster_queue_eta_kept_total", "Of them, those that had one by then",
+                 number(count), {{"quantile", quantile}});
+  };
+  kept("0.5", score.kept_p50);
+  kept("0.9", score.kept_p90);
 }
 
 void write_events(const events::Numbers& numbers, Page& page) {
@@ -85,6 +111,7 @@ void write_fleet_metrics(FleetOfHost& host, Page& page) {
     write_queue(fleet, now, page);
     for (const fleet::Pool& pool : fleet.pools())
       if (!pool.removed()) write_pool(pool, page);
+    write_launch_configs(fleet, now, page);
     for (const fleet::ProviderState& provider : fleet.providers()) {
       page.gauge("muster_fleet_provider_up", "1 while the provider answers", provider.up ? 1 : 0,
                  {{"provider", provider.id.str()}});

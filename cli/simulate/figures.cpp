@@ -33,7 +33,7 @@ PoolFigures pool_figures(const std::string& name, const simulation::PoolReport& 
   auto waits = report.waits;
   waits.insert(waits.end(), report.waiting.begin(), report.waiting.end());
   figures.waits = waits_of(std::move(waits));
-  if (report.verdict_kind != fleet::VerdictKind::satisfied && !report.verdict.empty())
+  if (report.verdict_kind != verdict::Kind::placed && !report.verdict.empty())
     figures.verdict = std::string(enum_names(
                           report.verdict_kind)[static_cast<std::size_t>(report.verdict_kind)]) +
                       ": " + report.verdict;

@@ -16,13 +16,46 @@ json::object totals_document(const fleet::Totals& totals) {
           {"busy", totals.busy},           {"workers", totals.workers}};
 }
 
+// Nothing is said of what was never measured.
+json::object times_document(const fleet::Times& times) {
+  json::object document;
+  const auto add = [&](const char* name, const verdict::Durations& measured) {
+    if (measured.empty()) return;
+    const auto seconds = [&](double share) {
+      return static_cast<double>(measured.quantile(share).count()) / 1000;
+    };
+    document[name] = json::object{
+        {"count", measured.size()}, {"p50Seconds", seconds(0.5)}, {"p90Seconds", seconds(0.9)}};
+  };
+  add("boot", times.boot);
+  add("registration", times.registration);
+  add("start", times.start);
+  add("lease", times.lease);
+  return document;
+}
+
 }  // namespace
 
+json::object verdict_document(const verdict::Verdict& verdict) {
+  json::object document{{"kind", name_of(verdict.kind)}, {"text", verdict.text}};
+  if (verdict.position) document["position"] = *verdict.position;
+  if (verdict.eta)
+    document["eta"] = json::object{{"p50", format_time(verdict.eta->p50)},
+                                   {"p90", format_time(verdict.eta->p90)}};
+  if (!verdict.obstacle) return document;
+  document["cause"] = verdict.obstacle->cause;
+  document["scope"] = verdict.obstacle->scope;
+  document["who"] = verdict.obstacle->who;
+  if (verdict.obstacle->until) document["until"] = format_time(*verdict.obstacle->until);
+  if (!verdict.obstacle->key.empty()) document["key"] = verdict.obstacle->key;
+  return document;
+}
+
 json::object launch_config_document(const fleet::Fleet& fleet, fleet::Index index,
-                                    const Weights& weights, Time now) {
+                                    const Weights& weights, fleet::Now now) {
   const fleet::LaunchConfigState& launch_config = fleet.launch_configs()[index];
   const LaunchConfig& launch = launch_config.spec->launch_config;
-  const bidding::HealthCounts health = launch_config.health.last_hour(now);
+  const bidding::HealthCounts health = launch_config.health.last_hour(now.wall);
   json::object document{{"workerPoolId", fleet.pools()[launch_config.pool].id.str()},
                         {"launchConfigId", launch.launch_config_id.str()},
                         {"providerId", launch_config.spec->provider_id.str()},
@@ -48,12 +81,15 @@ json::object launch_config_document(const fleet::Fleet& fleet, fleet::Index inde
   put_time(document, "pausedUntil", launch_config.paused_until);
   if (!launch_config.pause_reason.empty()) document["pauseReason"] = launch_config.pause_reason;
   if (launch_config.outdated) document["outdated"] = *launch_config.outdated;
+  document["verdict"] = verdict_document(fleet.verdict_of(index, weights, now));
+  if (launch_config.times) document["times"] = times_document(*launch_config.times);
   return document;
 }
 
 json::object launch_config_detail(const fleet::Fleet& fleet, const fleet::Pool& pool,
-                                  fleet::Index index, Time now) {
-  json::object document = launch_config_document(fleet, index, fleet.weights_of(pool, now), now);
+                                  fleet::Index index, fleet::Now now) {
+  json::object document =
+      launch_config_document(fleet, index, fleet.weights_of(pool, now.wall), now);
   const fleet::LaunchConfigSpec& spec = *fleet.launch_configs()[index].spec;
   document["initialWeight"] = spec.initial_weight;
   document["document"] = spec.launch_config.document;
@@ -66,15 +102,13 @@ json::object launch_config_detail(const fleet::Fleet& fleet, const fleet::Pool& 
   return document;
 }
 
-json::object pool_document(const fleet::Pool& pool) {
-  json::object verdict{{"kind", name_of(pool.verdict.kind)}, {"text", pool.verdict.text}};
-  if (pool.verdict.until) verdict["until"] = format_time(*pool.verdict.until);
+json::object pool_document(const fleet::Fleet& fleet, const fleet::Pool& pool, fleet::Now now) {
   json::object document{{"workerPoolId", pool.id.str()},
                         {"origin", pool.spec ? pool.spec->origin : ""},
                         {"configured", pool.spec != nullptr},
                         {"pending", pool.demand.pending},
                         {"capacity", totals_document(pool.totals)},
-                        {"verdict", std::move(verdict)}};
+                        {"verdict", verdict_document(fleet.verdict_of(pool, now))}};
   put_time(document, "created", pool.created);
   put_time(document, "lastModified", pool.last_modified);
   if (!pool.demand.note.empty()) document["demandNote"] = pool.demand.note;
@@ -91,9 +125,9 @@ json::object pool_document(const fleet::Pool& pool) {
   return document;
 }
 
-json::object pool_detail(const fleet::Fleet& fleet, const fleet::Pool& pool, Time now) {
-  json::object document = pool_document(pool);
-  const Weights weights = fleet.weights_of(pool, now);
+json::object pool_detail(const fleet::Fleet& fleet, const fleet::Pool& pool, fleet::Now now) {
+  json::object document = pool_document(fleet, pool, now);
+  const Weights weights = fleet.weights_of(pool, now.wall);
   json::array launch_configs;
   for (const fleet::Index at : pool.launch_configs)
     launch_configs.push_back(launch_config_document(fleet, at, weights, now));

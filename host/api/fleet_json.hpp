@@ -6,18 +6,19 @@
 
 namespace muster::api {
 
-using Weights = std::vector<std::pair<fleet::Index, bidding::Weight>>;
+using fleet::Weights;
 
-json::object pool_document(const fleet::Pool& pool);
+json::object verdict_document(const verdict::Verdict& verdict);
+json::object pool_document(const fleet::Fleet& fleet, const fleet::Pool& pool, fleet::Now now);
 // With launch configurations, their weights and the arithmetic.
-json::object pool_detail(const fleet::Fleet& fleet, const fleet::Pool& pool, Time now);
+json::object pool_detail(const fleet::Fleet& fleet, const fleet::Pool& pool, fleet::Now now);
 
 // `weights` are those of its pool.
 json::object launch_config_document(const fleet::Fleet& fleet, fleet::Index index,
-                                    const Weights& weights, Time now);
+                                    const Weights& weights, fleet::Now now);
 // With the document that it launches, what its workers receive, and what holds it back.
 json::object launch_config_detail(const fleet::Fleet& fleet, const fleet::Pool& pool,
-                                  fleet::Index index, Time now);
+                                  fleet::Index index, fleet::Now now);
 
 json::object worker_document(const fleet::Fleet& fleet, const fleet::Worker& worker);
 json::object hold_document(const bidding::Hold& hold);

@@ -42,13 +42,13 @@ void keep_first(std::vector<T>& all, std::size_t count, Before before) {
 
 constexpr auto by_id = [](const Pool* a, const Pool* b) { return a->id < b->id; };
 
-Response list_pools(const Request& request, const Query& query, const Fleet& fleet, Now) {
+Response list_pools(const Request& request, const Query& query, const Fleet& fleet, Now now) {
   const auto limit = query.limit();
   if (!limit) return refusal(request, limit.error());
-  std::optional<fleet::VerdictKind> verdict;
+  std::optional<verdict::Kind> verdict;
   if (const auto given = query.find("verdict")) {
-    verdict = named<fleet::VerdictKind>(*given);
-    if (!verdict) return refusal(request, not_one_of<fleet::VerdictKind>("verdict"));
+    verdict = named<verdict::Kind>(*given);
+    if (!verdict) return refusal(request, not_one_of<verdict::Kind>("verdict"));
   }
   const WorkerPoolId after(query.text("after"));
   std::vector<const Pool*> chosen;
@@ -58,7 +58,7 @@ Response list_pools(const Request& request, const Query& query, const Fleet& fle
   const bool more = chosen.size() > *limit;
   keep_first(chosen, *limit, by_id);
   json::array pools;
-  for (const Pool* pool : chosen) pools.push_back(pool_document(*pool));
+  for (const Pool* pool : chosen) pools.push_back(pool_document(fleet, *pool, now));
   json::object answer{{"pools", std::move(pools)}};
   if (more) answer["next"] = chosen.back()->id.str();
   return json_answer(answer);
@@ -66,7 +66,7 @@ Response list_pools(const Request& request, const Query& query, const Fleet& fle
 
 Response show_pool(const Request& request, const Query&, const Fleet& fleet, Now now) {
   const Pool* pool = fleet.find_pool(pool_of(request));
-  return pool ? json_answer(pool_detail(fleet, *pool, now.wall)) : no_pool(request);
+  return pool ? json_answer(pool_detail(fleet, *pool, now)) : no_pool(request);
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ Response list_launch_configs(const Request& request, const Query& query, const F
         next = name_of_last(shown);
         break;
       }
-      shown.push_back(launch_config_document(fleet, at, weights, now.wall));
+      shown.push_back(launch_config_document(fleet, at, weights, now));
     }
   }
   json::object answer{{"launchConfigs", std::move(shown)}};
@@ -242,7 +242,7 @@ Response show_launch_config(const Request& request, const Query&, const Fleet& f
   const std::string& id = request.path_parameter("launchConfigId");
   for (const fleet::Index at : pool->launch_configs)
     if (fleet.launch_configs()[at].spec->launch_config.launch_config_id.str() == id)
-      return json_answer(launch_config_detail(fleet, *pool, at, now.wall));
+      return json_answer(launch_config_detail(fleet, *pool, at, now));
   return error_answer(request, 404, "ResourceNotFound",
                       "worker pool " + pool->id.str() + " has no launch configuration " + id +
                           "; see: muster pool " + pool->id.str());

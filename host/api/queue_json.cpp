@@ -2,6 +2,7 @@
 
 #include <muster/codec.hpp>
 
+#include "host/api/fleet_json.hpp"
 #include "host/api/members.hpp"
 
 namespace muster::api {
@@ -16,18 +17,6 @@ json::object worker_document(const fleet::Worker& worker, const fleet::Fleet& fl
 }
 
 }  // namespace
-
-json::object verdict_document(const queue::Verdict& verdict) {
-  json::object document{{"kind", name_of(verdict.kind)}, {"text", verdict.text}};
-  if (verdict.position) document["position"] = *verdict.position;
-  if (verdict.eta) document["eta"] = format_time(*verdict.eta);
-  if (verdict.kind != queue::VerdictKind::blocked) return document;
-  document["cause"] = verdict.cause;
-  document["scope"] = verdict.scope;
-  document["who"] = verdict.who;
-  if (verdict.until) document["until"] = format_time(*verdict.until);
-  return document;
-}
 
 json::object request_document(const queue::Request& request, const fleet::Fleet& fleet,
                               fleet::Now now) {

@@ -8,7 +8,6 @@
 
 namespace muster::api {
 
-json::object verdict_document(const queue::Verdict& verdict);
 json::object request_document(const queue::Request& request, const fleet::Fleet& fleet,
                               fleet::Now now);
 json::object team_document(const queue::Team& team, const fleet::Fleet& fleet, fleet::Now now);

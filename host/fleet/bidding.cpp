@@ -8,27 +8,6 @@
 #include "host/fleet/changing.hpp"
 
 namespace muster::fleet {
-namespace {
-
-constexpr std::size_t reasons_shown = 5;
-
-std::string paused_in_words(const LaunchConfigState& launch_config) {
-  return launch_config.spec->launch_config.launch_config_id.str() + ": paused until " +
-         format_time(launch_config.paused_until) +
-         (launch_config.pause_reason.empty() ? "" : ": " + launch_config.pause_reason);
-}
-
-}  // namespace
-
-std::string joined(const std::vector<std::string>& reasons) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(reasons.size(), reasons_shown); ++i)
-    text += (i ? "; " : "") + reasons[i];
-  if (reasons.size() > reasons_shown)
-    text += "; and " + std::to_string(reasons.size() - reasons_shown) + " more";
-  return text;
-}
-
 // Pools whose strategy answered, all together, so that what is scarce is shared.
 void Fleet::bid_for_all() {
   if (sized_.empty()) return;
@@ -152,9 +131,9 @@ std::int64_t Fleet::instances_room(Index pool_index, Index index) const {
   return std::max<std::int64_t>(room, 0) / instance_capacity(*launch_config.spec);
 }
 
-std::vector<std::pair<Index, bidding::Weight>> Fleet::weights_of(const Pool& pool, Time now) const {
+Weights Fleet::weights_of(const Pool& pool, Time now) const {
   std::vector<bidding::WeightInput> inputs;
-  std::vector<std::pair<Index, bidding::Weight>> result;
+  Weights result;
   for (const Index at : pool.launch_configs) {
     const LaunchConfigState& launch_config = launch_configs_[at];
     if (launch_config.status != LaunchConfigStatus::active) continue;
@@ -175,39 +154,12 @@ std::vector<std::pair<Index, bidding::Weight>> Fleet::weights_of(const Pool& poo
   return result;
 }
 
-// Why nothing can be launched from it now; empty: it can. `instances`: how many may be asked for.
-std::string Fleet::held_back(Index pool, Index index, double weight, std::int64_t& instances,
-                             Time& until) const {
-  const LaunchConfigState& launch_config = launch_configs_[index];
-  const LaunchConfig& document = launch_config.spec->launch_config;
-  const ProviderState& provider = providers_[launch_config.provider];
-  const std::string name = document.launch_config_id.str();
-  if (!provider.up)
-    return name + ": provider " + provider.id.str() + " is not available" +
-           (provider.trouble.empty() ? "" : ": " + provider.trouble);
-  if (const bidding::Hold* hold = holds_.find(provider.id, document, now_.wall)) {
-    if (!hold->probing) until = hold->until;  // else its canary wakes the pool
-    return name + ": " + hold->in_words();
-  }
-  if (weight <= 0) return name + ": its weight is 0";
-  if (!could_help(pools_[pool], launch_config))
-    return name + ": its workers could not serve what waits in the queue";
-  instances = instances_room(pool, index);
-  if (instances <= 0) return name + ": its limits leave no room for one more";
-  const bool canary = holds_.probed(provider.id, document, now_.wall) != nullptr;
-  if (launch_config.doubted && launch_config.totals.requested + launch_config.totals.lost > 0)
-    return name + ": one launch tries whether it works again";
-  if (canary || launch_config.doubted) instances = 1;
-  return {};
-}
-
 void Fleet::begin_bidding(Index index) {
   Pool& pool = pools_[index];
   Conversation& talk = *pool.conversation;
   pool.talk = Talk::bidding;
   talk.weights = weights_of(pool, now_.wall);
   std::map<Index, BidRequest> requests;  // by provider
-  Time earliest = Time::max();
   for (const auto& [at, weight] : talk.weights) {
     LaunchConfigState& launch_config = launch_configs_[at];
     if (weight.value <= 0 && !launch_config.doubted) {
@@ -215,22 +167,20 @@ void Fleet::begin_bidding(Index index) {
       touch(at);
     }
     std::int64_t instances = 0;
-    Time until = Time::max();
-    std::string why = held_back(index, at, weight.value, instances, until);
-    earliest = std::min(earliest, until);
-    if (!why.empty()) {
-      if (weight.value <= 0) why += " (" + weight.arithmetic + ")";
-      talk.problems.push_back(std::move(why));
+    if (auto obstacle = obstacle_of(index, at, weight, instances)) {
+      talk.problems.push_back(std::move(*obstacle));
       continue;
     }
     requests[launch_config.provider].candidates.push_back(
         {launch_config.spec->launch_config, weight.value, instances});
   }
+  std::int64_t none = 0;
   for (const Index at : pool.launch_configs)
-    if (launch_configs_[at].status == LaunchConfigStatus::paused) {
-      earliest = std::min(earliest, launch_configs_[at].paused_until);
-      talk.problems.push_back(paused_in_words(launch_configs_[at]));
-    }
+    if (launch_configs_[at].status == LaunchConfigStatus::paused)
+      talk.problems.push_back(*obstacle_of(index, at, {}, none));
+  Time earliest = Time::max();
+  for (const verdict::Obstacle& problem : talk.problems)
+    earliest = std::min(earliest, problem.until.value_or(Time::max()));
   if (requests.empty()) return nobody_bids(index, earliest);
   for (auto& [provider, request] : requests) {
     request.owner = owner_of(providers_[provider]);
@@ -244,17 +194,28 @@ void Fleet::begin_bidding(Index index) {
 
 void Fleet::nobody_bids(Index index, Time look_again) {
   Pool& pool = pools_[index];
-  const Conversation& talk = *pool.conversation;
-  std::string why =
-      talk.problems.empty() ? "it has no active launch configuration" : joined(talk.problems);
-  const std::string text = "wants " + std::to_string(talk.wanted) + " more (" + talk.size_reason +
-                           "), but nothing can be launched: " + why;
+  verdict::PoolSituation situation =
+      found(pool, verdict::Look::nothing_bid, pool.conversation->size_reason);
+  const std::string text = verdict::judge(situation, now_.wall).text;
   if (pool.journaled_bids != text) {
     pool.journaled_bids = text;
-    journal(pool, "bids", text, {{"wanted", talk.wanted}}, {});
+    journal(pool, "bids", text, {{"wanted", situation.wanted}}, {});
   }
-  end_talk(index, {VerdictKind::blocked, text}, look_again);
+  end_talk(index, std::move(situation), look_again);
 }
+
+namespace {
+
+// Of a provider that said something else than a bid.
+verdict::Obstacle no_bid(const ProviderId& provider, std::string text,
+                         std::string cause = verdict::cause::no_bids) {
+  return {.cause = std::move(cause),
+          .scope = "provider " + provider.str(),
+          .text = provider.str() + std::move(text),
+          .who = "whoever maintains provider " + provider.str()};
+}
+
+}  // namespace
 
 void Fleet::bid(const Open& open, Result<Bids> answer) {
   Pool& pool = pools_[open.pool];
@@ -265,13 +226,15 @@ void Fleet::bid(const Open& open, Result<Bids> answer) {
   if (answer) {
     provider_fine(open.provider);
     for (Error& problem : answer->problems) {
-      talk.problems.push_back(provider.id.str() + ": " + problem.message);
+      talk.problems.push_back(
+          no_bid(provider.id, ": " + problem.message, std::string(to_string(problem.error_class))));
       if (!problem.scope.whole_provider()) hold(open.provider, problem);
     }
     for (Bid& bid : answer->bids) take_offer(open, std::move(bid));
   } else {
     provider_trouble(open.provider, answer.error());
-    talk.problems.push_back(provider.id.str() + " does not bid: " + answer.error().message);
+    talk.problems.push_back(no_bid(provider.id, " does not bid: " + answer.error().message,
+                                   std::string(to_string(answer.error().error_class))));
     // What is wrong with the documents of this pool closes the provider to no other pool.
     for (const auto& [at, weight] : talk.weights)
       if (!launch_configs_[at].removed() && launch_configs_[at].provider == open.provider) {
@@ -298,8 +261,9 @@ void Fleet::take_offer(const Open& open, Bid bid) {
                         bid.price_per_capacity_hour >= 0 &&
                         bid.price_per_capacity_hour <= highest_price;
   if (!sensible) {
-    talk.problems.push_back(providers_[open.provider].id.str() + " bid what makes no sense for " +
-                            shortened(bid.launch_config_id.str()));
+    talk.problems.push_back(
+        no_bid(providers_[open.provider].id,
+               " bid what makes no sense for " + shortened(bid.launch_config_id.str())));
     return;
   }
   const std::int64_t room = instances_room(open.pool, weight->first);

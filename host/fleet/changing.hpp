@@ -57,9 +57,6 @@ inline constexpr auto try_strategy_again = std::chrono::seconds(15);
 // Names a decision's inputs: 16 hexadecimal digits of SHA-256.
 std::string short_digest(const std::string& bytes);
 
-// The first few, and how many more.
-std::string joined(const std::vector<std::string>& reasons);
-
 // A worker's capacity is a small number, whatever the document says.
 inline std::int64_t instance_capacity(const LaunchConfigSpec& spec) {
   return std::clamp<std::int64_t>(spec.launch_config.capacity_per_instance, 1, largest_capacity);

@@ -111,6 +111,12 @@ void Fleet::take_pool(Index index, const std::shared_ptr<const PoolSpec>& spec) 
   wake(index, true);
 }
 
+void Fleet::take_spec(LaunchConfigState& launch_config,
+                      std::shared_ptr<const LaunchConfigSpec> spec) {
+  launch_config.promised = promised_by(*spec);
+  launch_config.spec = std::move(spec);
+}
+
 // One that is active again counts as created.
 Fleet::Taken Fleet::take_launch_config(Index pool,
                                        const std::shared_ptr<const LaunchConfigSpec>& spec) {
@@ -119,10 +125,10 @@ Fleet::Taken Fleet::take_launch_config(Index pool,
     LaunchConfigState& launch_config = launch_configs_[known];
     const bool was_archived = launch_config.status == LaunchConfigStatus::archived;
     if (!was_archived && same_content(*launch_config.spec, *spec)) {
-      launch_config.spec = spec;
+      take_spec(launch_config, spec);
       return Taken::unchanged;
     }
-    launch_config.spec = spec;
+    take_spec(launch_config, spec);
     touch(known);
     if (!was_archived) {
       happen("launch-configuration-updated", launch_config, "changed in what may change");
@@ -146,7 +152,7 @@ Fleet::Taken Fleet::take_launch_config(Index pool,
   const Index provider = index_of_provider(spec->provider_id);
   LaunchConfigState& launch_config = launch_configs_[index];
   launch_config = LaunchConfigState{};
-  launch_config.spec = spec;
+  take_spec(launch_config, spec);
   launch_config.pool = pool;
   launch_config.provider = provider;
   launch_config.created = now_.wall;
@@ -195,6 +201,9 @@ void Fleet::expire_pools() {
         return false;
       outcome_.changes.emplace_back(store::erase<LaunchConfigRow>(
           {pool.id.str(), launch_config.spec->launch_config.launch_config_id.str()}));
+      if (launch_config.times)
+        outcome_.changes.emplace_back(store::erase<TimesRow>(
+            {pool.id.str(), launch_config.spec->launch_config.launch_config_id.str()}));
       launch_config = LaunchConfigState{};
       free_launch_configs_.push_back(index);
       return true;

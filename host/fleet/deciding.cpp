@@ -48,9 +48,8 @@ void Fleet::look_at(Index index) {
   pool.again = false;
   record_history(index);
   if (!pool.spec) {
-    pool.verdict = {VerdictKind::draining,
-                    "no longer configured; " + std::to_string(pool.totals.workers) +
-                        " workers are left and end when their credentials do"};
+    pool.situation = found(pool, verdict::Look::unconfigured);
+    pool.verdict = verdict::judge(pool.situation, now_.wall);
     cycle(index);
     return set_pool_timer(index, now_.wall + settings_.poll);
   }
@@ -113,7 +112,7 @@ void Fleet::ask_size(Index index) {
 void Fleet::sized(Index index, const Result<Size>& answer) {
   --sizing_;
   Pool& pool = pools_[index];
-  if (!pool.spec) return end_talk(index, pool.verdict, now_.wall);
+  if (!pool.spec) return end_talk(index, pool.situation, now_.wall);
   const std::string said =
       answer ? std::to_string(answer->capacity) + ": " + answer->reason
              : "the strategy cannot say how much is needed: " + answer.error().message;
@@ -129,20 +128,16 @@ void Fleet::sized(Index index, const Result<Size>& answer) {
                          .history = pool.history}),
             std::move(outputs));
   }
-  if (!answer) return end_talk(index, {VerdictKind::blocked, said}, now_.wall + try_strategy_again);
+  if (!answer)
+    return end_talk(index, found(pool, verdict::Look::undecided, said),
+                    now_.wall + try_strategy_again);
   if (answer->capacity <= 0) return not_more(index, *answer);
   pool.surplus = 0;
   std::int64_t wanted = answer->capacity - keep_draining(index, answer->capacity);
-  if (wanted <= 0)
-    return end_talk(index, {VerdictKind::satisfied,
-                            "workers that were about to end serve on: " + answer->reason});
+  if (wanted <= 0) return end_talk(index, found(pool, verdict::Look::serves_on, answer->reason));
   const std::int64_t room = pool.spec->settings.max_capacity - pool.totals.used();
   pool.want = wanted;
-  if (room <= 0)
-    return end_talk(index,
-                    {VerdictKind::blocked,
-                     "maxCapacity " + std::to_string(pool.spec->settings.max_capacity) +
-                         " is reached: " + in_words(pool.totals) + "; wanted: " + answer->reason});
+  if (room <= 0) return end_talk(index, found(pool, verdict::Look::full, answer->reason));
   pool.conversation = std::make_unique<Conversation>();
   pool.conversation->wanted = std::min(wanted, room);
   pool.conversation->size_reason = answer->reason;
@@ -171,14 +166,12 @@ void Fleet::not_more(Index index, const Size& size) {
   Pool& pool = pools_[index];
   pool.want = 0;
   pool.surplus = -size.capacity;
-  const Totals& totals = pool.totals;
-  if (pool.demand.pending > 0 && totals.used() >= pool.spec->settings.max_capacity)
-    return end_talk(index, {VerdictKind::waiting,
-                            "maxCapacity " + std::to_string(pool.spec->settings.max_capacity) +
-                                " is reached: " + in_words(totals) + "; " + size.reason});
-  if (totals.requested > 0)
-    return end_talk(index, {VerdictKind::launching, in_words(totals) + "; " + size.reason});
-  end_talk(index, {VerdictKind::satisfied, size.reason});
+  const bool full = pool.totals.used() >= pool.spec->settings.max_capacity;
+  end_talk(index, found(pool,
+                        pool.demand.pending > 0 && full && pool.totals.requested == 0
+                            ? verdict::Look::full
+                            : verdict::Look::enough,
+                        size.reason));
 }
 
 std::string in_words(const Totals& totals) {
@@ -194,14 +187,34 @@ std::string in_words(const Totals& totals) {
   return text;
 }
 
-void Fleet::end_talk(Index index, Verdict verdict, Time look_again) {
+verdict::PoolSituation Fleet::found(const Pool& pool, verdict::Look look,
+                                    std::string reason) const {
+  verdict::PoolSituation situation{.look = look,
+                                   .pool = pool.id,
+                                   .reason = std::move(reason),
+                                   .note = pool.demand.note,
+                                   .capacity = in_words(pool.totals),
+                                   .workers = pool.totals.workers,
+                                   .pending = pool.demand.pending,
+                                   .requested = pool.totals.requested};
+  if (!pool.spec) return situation;
+  situation.owner = pool.spec->owner;
+  situation.strategy =
+      pool.spec->strategy.empty() ? settings_.default_strategy : pool.spec->strategy;
+  situation.max_capacity = pool.spec->settings.max_capacity;
+  if (!pool.conversation) return situation;
+  situation.wanted = pool.conversation->wanted;
+  situation.obstacles = pool.conversation->problems;
+  return situation;
+}
+
+void Fleet::end_talk(Index index, verdict::PoolSituation situation, Time look_again) {
   Pool& pool = pools_[index];
   pool.talk = Talk::quiet;
   pool.conversation.reset();
-  if (!pool.demand.note.empty()) verdict.text += " (" + pool.demand.note + ")";
-  pool.verdict = std::move(verdict);
-  if (look_again != Time::max() && pool.verdict.kind == VerdictKind::blocked)
-    pool.verdict.until = look_again;
+  pool.situation = std::move(situation);
+  if (look_again != Time::max()) pool.situation.until = look_again;
+  pool.verdict = verdict::judge(pool.situation, now_.wall);
   set_pool_timer(index, std::min(look_again, now_.wall + settings_.poll));
   if (pool.again) {
     pool.again = false;

@@ -363,6 +363,7 @@ void Fleet::write_rows() {
   for (const Index index : dirty_pools_)
     if (!pools_[index].removed()) outcome_.changes.emplace_back(store::put(row_of(pools_[index])));
   dirty_pools_.clear();
+  write_times();
 }
 
 void Fleet::touch(Index index) {

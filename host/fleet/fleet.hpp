@@ -27,8 +27,8 @@
 namespace muster::queue {
 class Queue;
 struct Ask;
+struct LeaseTime;
 struct Request;
-struct Verdict;
 }  // namespace muster::queue
 
 namespace muster::fleet {
@@ -61,6 +61,9 @@ inline constexpr auto fairness_wait = std::chrono::milliseconds(200);
 std::string in_words(const Totals& totals);
 std::string in_words(const WorkerName& name);
 HoldRow to_row(const bidding::Hold& hold);
+
+// Of launch configurations.
+using Weights = std::vector<std::pair<Index, bidding::Weight>>;
 
 class Fleet {
  public:
@@ -136,7 +139,17 @@ class Fleet {
   queue::Queue& change_queue(Now now);
   void configure_queue(const queue::Settings& settings, Now now);
   const queue::Queue& queue() const { return *queue_; }
-  queue::Verdict verdict_of(const queue::Request& request, Now now) const;
+
+  // Why something is where it is; of a request that has not ended.
+  verdict::Verdict verdict_of(const queue::Request& request, Now now) const;
+  verdict::Verdict verdict_of(const Pool& pool, Now now) const;
+  // `weights` are those of its pool.
+  verdict::Verdict verdict_of(Index launch_config, const Weights& weights, Now now) const;
+  // The same for all that wait in the queue: how many, by kind and cause.
+  std::map<std::pair<verdict::Kind, std::string>, std::int64_t> count_verdicts(Now now) const;
+  // Its client is about to be told when to expect a worker: that is remembered, to be compared with
+  // what comes of it.
+  void promise(std::int64_t request, Now now);
 
   // Decides all that can be decided now, and hands out what came of it.
   Outcome settle(Now now);
@@ -165,7 +178,7 @@ class Fleet {
   std::vector<bidding::Hold> holds() const { return holds_.all(); }
   IdempotencyKey key_of(const Worker& worker) const;
   // The weights of the pool's active launch configurations as the next bidding would see them.
-  std::vector<std::pair<Index, bidding::Weight>> weights_of(const Pool& pool, Time now) const;
+  Weights weights_of(const Pool& pool, Time now) const;
   // Empty if all sums are what the workers say; else the first that is not. For tests.
   std::string check_sums() const;
 
@@ -230,6 +243,21 @@ class Fleet {
   Result<void> load_workers(const store::Store& store);
   Result<void> load_holds(const store::Store& store);
 
+  // measuring.cpp
+  template <class Add>
+  void measure(const Worker& worker, const Add& add);
+  void measure_start(const Worker& worker);
+  void measure_lease(const queue::LeaseTime& lease);
+  TimesRow times_row_of(const LaunchConfigState& launch_config) const;
+  void write_times();
+  Result<void> load_times(const store::Store& store);
+
+  // verdicts.cpp
+  template <class Room>
+  void add_launches(const Pool& pool, std::vector<verdict::Coming>& coming, const Room& room) const;
+  std::vector<Index> could_launch_for(const queue::Request& request) const;
+  verdict::RequestSituation situation_of(const queue::Request& request, Now now) const;
+
   // timers.cpp
   void set_timer(Index worker);
   void set_pool_timer(Index pool, Time at);
@@ -241,6 +269,8 @@ class Fleet {
 
   // configuring.cpp
   void take_pool(Index pool, const std::shared_ptr<const PoolSpec>& spec);
+  static void take_spec(LaunchConfigState& launch_config,
+                        std::shared_ptr<const LaunchConfigSpec> spec);
   enum class Taken { unchanged, updated, created };
   Taken take_launch_config(Index pool, const std::shared_ptr<const LaunchConfigSpec>& spec);
   void drop_pool(Index pool);
@@ -262,9 +292,10 @@ class Fleet {
   void sized(Index pool, const Result<Size>& answer);
   std::int64_t keep_draining(Index pool, std::int64_t wanted);
   void not_more(Index pool, const Size& size);
-  void end_talk(Index pool, Verdict verdict, Time look_again = Time::max());
+  void end_talk(Index pool, verdict::PoolSituation situation, Time look_again = Time::max());
+  verdict::PoolSituation found(const Pool& pool, verdict::Look look, std::string reason = {}) const;
 
-  // bidding.cpp
+  // bidding.cpp, obstacles.cpp
   void bid_for_all();
   bool waits_for_fairness(Index pool) const;
   void share_scarce_providers();
@@ -274,8 +305,10 @@ class Fleet {
   Claim claim_on(Index pool, Index provider) const;
   std::int64_t capacity_room(Index pool, Index launch_config) const;
   std::int64_t instances_room(Index pool, Index launch_config) const;
-  std::string held_back(Index pool, Index launch_config, double weight, std::int64_t& instances,
-                        Time& until) const;
+  std::optional<verdict::Obstacle> obstacle_of(Index pool, Index launch_config,
+                                               const bidding::Weight& weight,
+                                               std::int64_t& instances) const;
+  verdict::Obstacle limit_of(Index pool, Index launch_config) const;
   void begin_bidding(Index pool);
   void nobody_bids(Index pool, Time look_again);
   void bid(const Open& open, Result<Bids> answer);
@@ -422,6 +455,8 @@ class Fleet {
   std::vector<Index> dirty_workers_;
   std::vector<Index> dirty_launch_configs_;
   std::vector<Index> dirty_pools_;
+  std::vector<Index> dirty_times_;  // launch configurations
+  Time times_written_{};
   std::map<CallId, Open> open_;
   CallId next_call_ = 1;
   std::int64_t sizing_ = 0;  // pools that wait for their strategy

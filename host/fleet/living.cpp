@@ -76,6 +76,7 @@ Result<Registered> Fleet::register_worker(const WorkerName& name, const Provider
 }
 
 void Fleet::became_running(Index index) {
+  if (!workers_[index].announced()) measure_start(workers_[index]);
   {
     Changing worker(*this, index);
     if (worker->canary) canary_succeeded(*worker);

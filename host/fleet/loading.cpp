@@ -52,8 +52,9 @@ Result<std::unique_ptr<Fleet>> Fleet::load(const store::Store& store, Settings s
       std::move(settings), host.contains("hostId") ? host["hostId"] : host_id, epoch, now);
   fleet->next_number_ = fleet->reserved_ = std::max<std::int64_t>(1, number_in(host["nextNumber"]));
   fleet->next_event_ = std::max<std::int64_t>(1, number_in(host["nextEvent"]));
-  for (const auto part : {&Fleet::load_pools, &Fleet::load_launch_configs, &Fleet::load_workers,
-                          &Fleet::load_holds, &Fleet::load_events, &Fleet::load_queue})
+  for (const auto part :
+       {&Fleet::load_pools, &Fleet::load_launch_configs, &Fleet::load_times, &Fleet::load_workers,
+        &Fleet::load_holds, &Fleet::load_events, &Fleet::load_queue})
     if (const auto done = (fleet.get()->*part)(store); !done) return done.error();
   fleet->clock_was_set();  // it may have been while nobody looked
   for (Index at = 0; at < fleet->pools_.size(); ++at) fleet->wake(at, true);
@@ -96,7 +97,7 @@ Result<void> Fleet::load_launch_configs(const store::Store& store) {
     const Index pool = index_of_pool(row.worker_pool_id);
     const auto index = static_cast<Index>(launch_configs_.size());
     LaunchConfigState& launch_config = launch_configs_.emplace_back();
-    launch_config.spec = std::make_shared<const LaunchConfigSpec>(std::move(*spec));
+    take_spec(launch_config, std::make_shared<const LaunchConfigSpec>(std::move(*spec)));
     launch_config.pool = pool;
     launch_config.provider = index_of_provider(row.provider_id);
     launch_config.status = row.status;
@@ -212,7 +213,10 @@ store::Batch Fleet::everything() const {
   for (const Pool& pool : pools_)
     if (!pool.removed()) rows.emplace_back(store::put(row_of(pool)));
   for (const LaunchConfigState& launch_config : launch_configs_)
-    if (!launch_config.removed()) rows.emplace_back(store::put(row_of(launch_config)));
+    if (!launch_config.removed()) {
+      rows.emplace_back(store::put(row_of(launch_config)));
+      if (launch_config.times) rows.emplace_back(store::put(times_row_of(launch_config)));
+    }
   for (const Worker& worker : workers_)
     if (worker.number != 0) rows.emplace_back(store::put(row_of(worker)));
   for (const bidding::Hold& hold : holds_.all()) rows.emplace_back(store::put(to_row(hold)));

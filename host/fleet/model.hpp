@@ -15,7 +15,10 @@
 #include "host/bidding/weights.hpp"
 #include "host/fleet/configuration.hpp"
 #include "host/fleet/messages.hpp"
+#include "host/fleet/queue_facts.hpp"
 #include "host/fleet/rows.hpp"
+#include "host/fleet/times.hpp"
+#include "host/verdict/verdict.hpp"
 
 namespace muster::fleet {
 
@@ -106,27 +109,17 @@ struct LaunchConfigState {
   std::int64_t rows = 0;  // workers in the store, stopped ones included
   // Launched, in their order; those that registered drop out lazily.
   std::vector<Index> unregistered;
-  bool doubted = false;         // see LaunchConfigRow
-  bool queue_wants_it = false;  // its workers could serve what waits in the queue
+  bool doubted = false;          // see LaunchConfigRow
+  bool queue_wants_it = false;   // its workers could serve what waits in the queue
+  Promised promised;             // what its workers are to the queue
+  std::unique_ptr<Times> times;  // null: nothing was measured
+  bool times_dirty = false;
   bool dirty = false;
 
   bool removed() const { return spec == nullptr; }
 };
 
 enum class Talk { quiet, sizing, sized, bidding, selecting };
-
-enum class VerdictKind { satisfied, launching, waiting, blocked, draining };
-constexpr auto enum_names(VerdictKind) {
-  return std::array<std::string_view, 5>{"satisfied", "launching", "waiting", "blocked",
-                                         "draining"};
-}
-
-// Why the pool is where it is.
-struct Verdict {
-  VerdictKind kind = VerdictKind::waiting;
-  std::string text = "the pool was not looked at yet";
-  std::optional<Time> until = {};
-};
 
 // One bidding in progress.
 struct Conversation {
@@ -136,7 +129,7 @@ struct Conversation {
   int bids_awaited = 0;
   std::vector<SelectRequest::Offer> offers;
   std::vector<Index> offer_launch_configs;  // beside offers
-  std::vector<std::string> problems;        // why somebody did not bid
+  std::vector<verdict::Obstacle> problems;  // why somebody did not bid
   std::vector<std::pair<Index, bidding::Weight>> weights;
 };
 
@@ -148,17 +141,18 @@ struct Pool {
   std::vector<Index> stopped;  // and not forgotten yet
   Time created{}, last_modified{};
   Totals totals;
-  PoolDemand outside;                      // demand that sources report
-  std::int64_t in_queue = 0;               // and that of the host's own queue
-  PoolDemand demand;                       // both together
-  std::chrono::milliseconds start_time{};  // from launch to registration, smoothed; 0: not known
+  PoolDemand outside;            // demand that sources report
+  std::int64_t in_queue = 0;     // and that of the host's own queue
+  PoolDemand demand;             // both together
+  std::unique_ptr<Times> times;  // of all its workers; null: nothing was measured
   Talk talk = Talk::quiet;
   bool again = false;     // something happened meanwhile
   bool queued = false;    // among the pools to look at
   std::int64_t want = 0;  // capacity that was asked for and not launched, for fairness
   std::int64_t surplus = 0;
   std::unique_ptr<Conversation> conversation;
-  Verdict verdict;
+  verdict::PoolSituation situation;                          // as the last look at it found it
+  verdict::Verdict verdict = verdict::judge(situation, {});  // about that, without a time
   Time looked{}, look{}, sized_at{};
   // The last decisions about its size and about bids, to write each only once.
   std::string journaled_size, journaled_bids;

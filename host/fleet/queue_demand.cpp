@@ -44,14 +44,11 @@ Time Fleet::next_measure() const {
 void Fleet::measure_queue() {
   if (now_.wall < next_measure() && now_.wall >= queue_measured_) return;
   queue_measured_ = now_.wall;
-  std::vector<Promised> promised(launch_configs_.size());
   std::vector<bool> wanted(launch_configs_.size(), false);
   std::vector<Index> shared;
   for (const auto& [id, at] : pool_index_) {
     const Pool& pool = pools_[at];
     if (!pool.spec || pool.removed()) continue;
-    for (const Index launch_config : pool.launch_configs)
-      promised[launch_config] = promised_by(*launch_configs_[launch_config].spec);
     const queue::TeamPool* known = queue_->find_pool(id);
     if (!(known && known->dedicated)) shared.push_back(at);
   }
@@ -60,9 +57,9 @@ void Fleet::measure_queue() {
     for (const Index at : pool.launch_configs) {
       const LaunchConfigState& state = launch_configs_[at];
       if (state.status == LaunchConfigStatus::archived ||
-          !promised[at].serves(waiting.tags, waiting.needs))
+          !state.promised.serves(waiting.tags, waiting.needs))
         continue;
-      const double capacity = promised[at].has.share_of(waiting.needs) *
+      const double capacity = state.promised.has.share_of(waiting.needs) *
                               static_cast<double>(instance_capacity(*state.spec));
       const double each = capacity / static_cast<double>(waiting.needs.active_task);
       servers.capacity_each =

@@ -8,12 +8,6 @@
 #include "host/queue/queue.hpp"
 
 namespace muster::fleet {
-namespace {
-
-// Of a registration that is measured when it is seen, and not when the queue is first used.
-constexpr auto just_now = std::chrono::seconds(10);
-
-}  // namespace
 
 // -------------------------------------------------------------------------------------------------
 // Workers
@@ -42,10 +36,6 @@ void Fleet::offer_to_queue(Index index) {
                  .takes_work = takes_work,
                  .working = working},
                 now_.wall);
-  if (known || now_.wall - worker.registered > just_now) return;
-  auto& start_time = pools_[worker.pool].start_time;
-  const auto took = worker.registered - worker.created;
-  start_time = start_time.count() == 0 ? took : (start_time * 7 + took) / 8;
 }
 
 void Fleet::offer_changed_workers() {
@@ -64,6 +54,7 @@ std::int32_t Fleet::leased_of(const Worker& worker) const {
 
 // What is leased of a worker is known from the leases: it is not written with the worker.
 void Fleet::count_leases() {
+  for (const queue::LeaseTime& lease : queue_->take_lease_times()) measure_lease(lease);
   for (const std::int64_t number : queue_->take_load_changes()) {
     const auto found = by_number_.find(number);
     if (found == by_number_.end() || !queue_->find_worker(number)) continue;

@@ -9,7 +9,7 @@ namespace muster::fleet {
 void Fleet::bids_complete(Index index) {
   Pool& pool = pools_[index];
   Conversation& talk = *pool.conversation;
-  if (!pool.spec) return end_talk(index, pool.verdict, now_.wall);
+  if (!pool.spec) return end_talk(index, pool.situation, now_.wall);
   if (talk.offers.empty()) return nobody_bids(index, now_.wall + try_strategy_again);
   pool.talk = Talk::selecting;
   const std::string& strategy =
@@ -27,11 +27,12 @@ void Fleet::bids_complete(Index index) {
 void Fleet::selected(Index index, const Result<Selection>& answer) {
   Pool& pool = pools_[index];
   if (pool.talk != Talk::selecting) return;
-  if (!pool.spec) return end_talk(index, pool.verdict, now_.wall);
+  if (!pool.spec) return end_talk(index, pool.situation, now_.wall);
   if (!answer) {
     const std::string said = "the strategy cannot choose among the bids: " + answer.error().message;
     if (std::exchange(pool.journaled_bids, said) != said) journal_selection(index, {{}, said}, 0);
-    return end_talk(index, {VerdictKind::blocked, said}, now_.wall + try_strategy_again);
+    return end_talk(index, found(pool, verdict::Look::undecided, said),
+                    now_.wall + try_strategy_again);
   }
   const std::int64_t launched = launch_choices(index, *answer);
   const Conversation& talk = *pool.conversation;
@@ -41,15 +42,11 @@ void Fleet::selected(Index index, const Result<Selection>& answer) {
   if (launched > 0) pool.journaled_size.clear();
   pool.journaled_bids = launched > 0 ? "" : declined;
   if (launched == 0)
-    return end_talk(
-        index,
-        {VerdictKind::blocked, "wants " + std::to_string(talk.wanted) +
-                                   " more, but no bid is taken: " + answer->reason +
-                                   (talk.problems.empty() ? "" : "; " + joined(talk.problems))},
-        now_.wall + try_strategy_again);
-  end_talk(index,
-           {VerdictKind::launching, "launches capacity " + std::to_string(launched) + " of " +
-                                        std::to_string(talk.wanted) + ": " + answer->reason});
+    return end_talk(index, found(pool, verdict::Look::nothing_taken, answer->reason),
+                    now_.wall + try_strategy_again);
+  verdict::PoolSituation situation = found(pool, verdict::Look::launched, answer->reason);
+  situation.launched = launched;
+  end_talk(index, std::move(situation));
   if (pool.want > 0) wake(index);
 }
 
@@ -76,7 +73,7 @@ void Fleet::journal_selection(Index index, const Selection& selection, std::int6
     choices.push_back(
         json::object{{"bidId", choice.bid_id.str()}, {"instances", choice.instances}});
   json::array problems;
-  for (const std::string& problem : talk.problems) problems.emplace_back(problem);
+  for (const verdict::Obstacle& problem : talk.problems) problems.emplace_back(problem.text);
   journal(pool, "select", talk.size_reason + " → " + selection.reason,
           {{"wanted", talk.wanted},
            {"seed", talk.seed},

@@ -1,47 +1,204 @@
-// Why something is where it is.
+// Why something is where it is: what the verdicts about requests, pools and launch configurations
+// rest on.
 #include <algorithm>
+#include <cmath>
 
 #include "host/fleet/changing.hpp"
 #include "host/fleet/queue_facts.hpp"
 #include "host/queue/queue.hpp"
 
 namespace muster::fleet {
+namespace {
 
-queue::Verdict Fleet::verdict_of(const queue::Request& request, Now now) const {
-  queue::Situation situation = queue_->situation_of(request);
-  const Worker* worker = find_worker(situation.worker_number);
+// Of a fleet with many pools, or a pool with many workers, so many are looked at.
+constexpr std::size_t outlooks_looked_at = 64;
+constexpr std::size_t workers_looked_at = 256;
+
+// What was measured of the launch configuration, else of its pool.
+const verdict::Durations* measured(const LaunchConfigState& launch_config, const Pool& pool,
+                                   verdict::Durations Times::*part) {
+  for (const Times* times : {launch_config.times.get(), pool.times.get()})
+    if (times && !(times->*part).empty()) return &(times->*part);
+  return nullptr;
+}
+
+// How many requests of its kind a worker serves at once.
+double room_for(const Promised& promised, const queue::Resources& needs) {
+  return std::max(1.0, std::floor(1 / promised.has.share_of(needs) + 1e-9));
+}
+
+}  // namespace
+
+// -------------------------------------------------------------------------------------------------
+// What comes
+
+// The launches of the pool that are under way; `room` says what one from a launch configuration is
+// worth, 0 for those that do not matter.
+template <class Room>
+void Fleet::add_launches(const Pool& pool, std::vector<verdict::Coming>& coming,
+                         const Room& room) const {
+  if (pool.totals.requested == 0) return;
+  const std::size_t first = coming.size();
+  std::int64_t found = 0;
+  std::size_t looked_at = 0;
+  // The newest are at the end.
+  for (auto at = pool.workers.rbegin(); at != pool.workers.rend() && looked_at < workers_looked_at;
+       ++at, ++looked_at) {
+    const Worker& worker = workers_[*at];
+    if (worker.state != WorkerState::requested) continue;
+    found += worker.capacity;
+    const LaunchConfigState& launch_config = launch_configs_[worker.launch_config];
+    const double worth = room(launch_config);
+    if (worth <= 0) continue;
+    const bool boots = has_instance(worker);
+    coming.push_back(
+        {.takes = measured(launch_config, pool, boots ? &Times::registration : &Times::start),
+         .age = std::max<std::chrono::milliseconds>(
+             std::chrono::milliseconds(0), now_.wall - (boots ? worker.since : worker.created)),
+         .room = worth});
+  }
+  if (found == 0) return;
+  const double times =
+      std::max(1.0, static_cast<double>(pool.totals.requested) / static_cast<double>(found));
+  for (std::size_t i = first; i < coming.size(); ++i) coming[i].times = times;
+}
+
+// -------------------------------------------------------------------------------------------------
+// Requests
+
+// The pools that could launch a worker for it, the preferred ones first.
+std::vector<Index> Fleet::could_launch_for(const queue::Request& request) const {
+  const queue::Waiting candidates = queue_->candidates_of(request);
+  std::vector<Index> pools;
+  const auto look_at = [&](Index at) {
+    if (pools.size() >= outlooks_looked_at || !pools_[at].spec) return;
+    if (std::ranges::any_of(pools_[at].launch_configs, [&](Index launch_config) {
+          const LaunchConfigState& state = launch_configs_[launch_config];
+          return state.status != LaunchConfigStatus::archived &&
+                 state.promised.serves(candidates.tags, request.needs);
+        }))
+      pools.push_back(at);
+  };
+  for (const WorkerPoolId& id : candidates.pools)
+    if (const auto known = pool_index_.find(id); known != pool_index_.end()) look_at(known->second);
+  if (candidates.shared)
+    for (const auto& [id, at] : pool_index_) {
+      const queue::TeamPool* known = queue_->find_pool(id);
+      if (!(known && known->dedicated)) look_at(at);
+    }
+  return pools;
+}
+
+verdict::RequestSituation Fleet::situation_of(const queue::Request& request, Now now) const {
+  verdict::RequestSituation situation = queue_->situation_of(request);
+  const Worker* worker = find_worker(queue_->worker_of(request));
   if (worker && has_instance(*worker))
     situation.worker = "worker " + groups_[worker->group] + "/" + worker->worker_id + " of " +
                        pools_[worker->pool].id.str();
-  if (situation.held) return queue::judge(situation, now.wall);
-  const queue::Waiting candidates = queue_->candidates_of(request);
-  const auto look_at = [&](const Pool& pool) {
-    queue::Outlook outlook{.pool = pool.id};
-    for (const Index at : pool.launch_configs) {
-      const LaunchConfigState& state = launch_configs_[at];
-      if (state.status == LaunchConfigStatus::archived ||
-          !promised_by(*state.spec).serves(candidates.tags, request.needs))
-        continue;
-      outlook.largest_worker = std::max(outlook.largest_worker, instance_capacity(*state.spec));
-      outlook.launching += state.totals.requested;
-    }
-    if (outlook.largest_worker == 0) return;
-    if (outlook.launching > 0 && pool.start_time.count() > 0)
-      outlook.ready = now.wall + pool.start_time;
-    outlook.blocked = pool.verdict.kind == VerdictKind::blocked;
-    outlook.text = pool.verdict.text;
-    outlook.until = pool.verdict.until;
-    outlook.owner = pool.spec->owner;
-    situation.outlooks.push_back(std::move(outlook));
+  if (situation.held) return situation;
+  const std::vector<std::string>& tags = queue_->lines()[request.line].tags;
+  for (const Index at : could_launch_for(request)) {
+    const Pool& pool = pools_[at];
+    double launching = 0;
+    const std::size_t before = situation.coming.size();
+    add_launches(pool, situation.coming, [&](const LaunchConfigState& launch_config) {
+      return launch_config.promised.serves(tags, request.needs)
+                 ? room_for(launch_config.promised, request.needs)
+                 : 0;
+    });
+    for (std::size_t i = before; i < situation.coming.size(); ++i)
+      launching += situation.coming[i].room * situation.coming[i].times;
+    situation.outlooks.push_back(
+        {.pool = pool.id,
+         .launching = static_cast<std::int64_t>(launching),
+         .obstacle = pool.verdict.obstacle ? &*pool.verdict.obstacle : nullptr,
+         .text = pool.verdict.text});
+  }
+  for (const queue::RoomToCome& lease : queue_->room_to_come(request)) {
+    const Worker* holder = find_worker(lease.worker);
+    if (!holder) continue;
+    situation.coming.push_back({.takes = measured(launch_configs_[holder->launch_config],
+                                                  pools_[holder->pool], &Times::lease),
+                                .age = std::max<std::chrono::milliseconds>(
+                                    std::chrono::milliseconds(0), now.wall - lease.granted),
+                                .room = lease.room,
+                                .times = lease.times,
+                                .again = true});
+  }
+  return situation;
+}
+
+verdict::Verdict Fleet::verdict_of(const queue::Request& request, Now now) const {
+  return verdict::judge(situation_of(request, now), now.wall);
+}
+
+// What is said of the first of a line is said of all behind it, but for those that what is launched
+// for them does not suffice for.
+std::map<std::pair<verdict::Kind, std::string>, std::int64_t> Fleet::count_verdicts(Now now) const {
+  std::map<std::pair<verdict::Kind, std::string>, std::int64_t> counts;
+  const auto add = [&](const verdict::RequestSituation& situation, std::int64_t requests) {
+    const verdict::Verdict verdict = verdict::judge(situation, now.wall);
+    counts[{verdict.kind, verdict.obstacle ? verdict.obstacle->cause : ""}] += requests;
   };
-  for (const WorkerPoolId& id : candidates.pools)
-    if (const Pool* pool = find_pool(id); pool && pool->spec) look_at(*pool);
-  if (candidates.shared)
-    for (const Pool& pool : pools_) {
-      const queue::TeamPool* known = queue_->find_pool(pool.id);
-      if (!pool.removed() && pool.spec && !(known && known->dedicated)) look_at(pool);
+  for (const queue::Line& line : queue_->lines())
+    for (const queue::Line::Places* places : {&line.waiting, &line.too_large}) {
+      if (places->empty()) continue;
+      auto situation = situation_of(queue_->requests()[places->begin()->request], now);
+      situation.coming.clear();  // nobody asks when
+      const auto all = static_cast<std::int64_t>(places->size());
+      std::int64_t launching = 0;
+      for (const verdict::Outlook& outlook : situation.outlooks)
+        launching = std::max(launching, outlook.launching);
+      const std::int64_t first = std::clamp<std::int64_t>(launching, 1, all);
+      add(situation, first);
+      if (first == all) continue;
+      situation.position = first + 1;
+      add(situation, all - first);
     }
-  return queue::judge(situation, now.wall);
+  return counts;
+}
+
+void Fleet::promise(std::int64_t number, Now now) {
+  const queue::Request* request = queue_->find(number);
+  if (!request || request->state != queue::RequestState::waiting || request->promised.p50 != Time{})
+    return;
+  if (const auto eta = verdict_of(*request, now).eta) queue_->promise(number, *eta);
+}
+
+// -------------------------------------------------------------------------------------------------
+// Pools and launch configurations
+
+verdict::Verdict Fleet::verdict_of(const Pool& pool, Now now) const {
+  verdict::PoolSituation situation = pool.situation;
+  add_launches(pool, situation.coming, [](const LaunchConfigState&) { return 1.0; });
+  return verdict::judge(situation, now.wall);
+}
+
+verdict::Verdict Fleet::verdict_of(Index index, const Weights& weights, Now now) const {
+  const LaunchConfigState& launch_config = launch_configs_[index];
+  verdict::LaunchConfigSituation situation{
+      .archived = launch_config.status == LaunchConfigStatus::archived,
+      .capacity = in_words(launch_config.totals),
+      .workers = launch_config.totals.workers,
+      .requested = launch_config.totals.requested};
+  const Pool& pool = pools_[launch_config.pool];
+  add_launches(pool, situation.coming, [&](const LaunchConfigState& other) {
+    return &other == &launch_config ? 1.0 : 0.0;
+  });
+  if (situation.archived) return verdict::judge(situation, now.wall);
+  const auto weight =
+      std::ranges::find(weights, index, [](const auto& entry) { return entry.first; });
+  std::int64_t instances = 0;
+  auto obstacle =
+      obstacle_of(launch_config.pool, index,
+                  weight == weights.end() ? bidding::Weight{} : weight->second, instances);
+  // A limit is in nobody's way while nobody wants more.
+  const bool limit = obstacle && (obstacle->cause == verdict::cause::max_capacity ||
+                                  obstacle->cause == verdict::cause::launch_config_limit ||
+                                  obstacle->cause == verdict::cause::provider_limit ||
+                                  obstacle->cause == verdict::cause::unsuitable);
+  if (!limit || pool.want > 0) situation.obstacle = std::move(obstacle);
+  return verdict::judge(situation, now.wall);
 }
 
 }  // namespace muster::fleet

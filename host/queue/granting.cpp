@@ -186,12 +186,8 @@ void Queue::grant(Index at, Index worker_at) {
   team.held += request.needs.active_task;
   ++team.leases;
   ++team.leases_by_place[worker.place];
-  for (const Index group : worker.groups) {
-    Group& of = groups_[group];
-    const auto since = of.granted == Time{} ? std::chrono::milliseconds{} : now_ - of.granted;
-    of.interval = of.interval.count() == 0 ? since : (of.interval * 15 + since) / 16;
-    of.granted = now_;
-  }
+  if (request.promised.p50 != Time{}) calibration_.happened(request.promised, now_);
+  request.promised = {};
   lines_[request.line].since = now_;
   unreserve(request.line);
   dequeue(at);

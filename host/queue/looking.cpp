@@ -42,35 +42,134 @@ std::vector<Waiting> Queue::demand() const {
   return all;
 }
 
-Situation Queue::situation_of(const Request& request) const {
+// -------------------------------------------------------------------------------------------------
+// What a verdict rests on
+
+namespace {
+
+// Beyond that the lines of a group, and its workers, are taken for like those that were looked at.
+constexpr std::size_t lines_looked_at = 1000;
+constexpr std::size_t workers_looked_at = 64;
+constexpr std::size_t leases_looked_at = 4;  // of one worker
+
+// How much of what is missing for `needs` comes back with the lease: of what it takes the most of.
+double part_of(const Resources& lease, const Resources& needs) {
+  double most = static_cast<double>(lease.active_task) / static_cast<double>(needs.active_task);
+  for (const auto& [name, need] : needs.others)
+    most = std::max(most, static_cast<double>(lease.amount_of(name)) / static_cast<double>(need));
+  return most;
+}
+
+std::string in_words(const Resources& needs) {
+  std::string text;
+  for (const auto& [name, amount] : needs.named())
+    text += (text.empty() ? "" : ", ") + std::to_string(amount) + " " + name;
+  return text;
+}
+
+}  // namespace
+
+const Line::Places& Queue::places_of(const Request& request) const {
+  const Line& line = lines_[request.line];
+  return anyone_is_large_enough(line, request.needs) ? line.waiting : line.too_large;
+}
+
+std::int64_t Queue::worker_of(const Request& request) const {
+  const Index worker =
+      request.state == RequestState::held ? request.worker : lines_[request.line].reserved;
+  return worker == nowhere ? 0 : workers_[worker].number;
+}
+
+verdict::RequestSituation Queue::situation_of(const Request& request) const {
   const Line& line = lines_[request.line];
   const Team& team = teams_[request.team];
-  Situation situation;
+  verdict::RequestSituation situation;
   situation.held = request.state == RequestState::held;
   situation.team = team.id.str();
-  situation.needs = request.needs.active_task;
-  situation.team_held = team.held;
-  situation.team_limit = team.max_held;
-  const Index worker = situation.held ? request.worker : line.reserved;
-  if (worker != nowhere) {
-    situation.worker_number = workers_[worker].number;
-    situation.worker = "worker " + std::to_string(situation.worker_number);
-  }
+  if (const std::int64_t worker = worker_of(request))
+    situation.worker = "worker " + std::to_string(worker);
   if (situation.held) return situation;
-  situation.large_enough = anyone_is_large_enough(line, request.needs);
-  const Line::Places& places = situation.large_enough ? line.waiting : line.too_large;
+  const Line::Places& places = places_of(request);
+  situation.large_enough = &places == &line.waiting;
   const auto own = places.find(Line::Place{-std::int64_t{request.priority}, request.number,
                                            request_index_.at(request.number)});
   situation.position = static_cast<std::int64_t>(places.rank(own)) + 1;
+  situation.needs = in_words(request.needs);
+  situation.head_needs = requests_[places.begin()->request].needs.active_task;
+  situation.team_held = team.held;
+  situation.team_limit = team.max_held;
   for (const Line::Reach& reach : line.reach) {
     const Group& group = groups_[reach.group];
     situation.lines = std::max(situation.lines, static_cast<std::int64_t>(group.by_share.size()));
-    if (group.interval.count() > 0 &&
-        (situation.interval.count() == 0 || group.interval < situation.interval))
-      situation.interval = group.interval;
     situation.candidates += static_cast<std::int64_t>(group.workers.size());
   }
+  situation.room = situation.large_enough ? grants_until(line, situation.position)
+                                          : static_cast<double>(situation.position);
+  if (situation.position == 1 && line.reserved != nowhere && situation.large_enough)
+    situation.room =
+        workers_[line.reserved].has.missing(workers_[line.reserved].used, request.needs);
   return situation;
+}
+
+// So many grants, its own included, if lines take turns from now on.
+double Queue::grants_until(const Line& own, std::int64_t position) const {
+  double fewest = 0;
+  for (const Line::Reach& reach : own.reach) {
+    const std::set<Turn>& turns = groups_[reach.group].by_share;
+    double grants = 0;
+    std::size_t looked_at = 0;
+    bool before = true;
+    for (const Turn& turn : turns) {
+      if (++looked_at > lines_looked_at) break;
+      if (&lines_[turn.line] == &own) before = false;
+      grants += static_cast<double>(
+          std::min(before || &lines_[turn.line] == &own ? position : position - 1,
+                   static_cast<std::int64_t>(lines_[turn.line].waiting.size())));
+    }
+    if (looked_at > lines_looked_at)
+      grants *= static_cast<double>(turns.size()) / static_cast<double>(lines_looked_at);
+    if (grants > 0) fewest = fewest == 0 ? grants : std::min(fewest, grants);
+  }
+  return std::max(fewest, static_cast<double>(position));
+}
+
+std::vector<RoomToCome> Queue::room_to_come(const Request& request) const {
+  const Line& line = lines_[request.line];
+  std::vector<RoomToCome> coming;
+  const auto look_at = [&](const Worker& worker, double times) {
+    if (!worker.takes_work || !worker.is_large_enough_for(request.needs) ||
+        (line.pool != nowhere && line.pool != worker.pool))
+      return;
+    const std::size_t looked_at = std::min(worker.leases.size(), leases_looked_at);
+    for (std::size_t i = 0; i < looked_at; ++i) {
+      const Request& lease = requests_[worker.leases[i]];
+      coming.push_back(
+          {worker.number, lease.granted, part_of(lease.needs, request.needs),
+           times * static_cast<double>(worker.leases.size()) / static_cast<double>(looked_at)});
+    }
+  };
+  const Line::Places& places = line.waiting;
+  if (line.reserved != nowhere && !places.empty() &&
+      requests_[places.begin()->request].number == request.number) {
+    look_at(workers_[line.reserved], 1);
+    return coming;
+  }
+  for (const Line::Reach& reach : line.reach) {
+    const std::set<Index>& workers = groups_[reach.group].workers;
+    if (workers.size() <= workers_looked_at) {
+      for (const Index worker : workers) look_at(workers_[worker], 1);
+      continue;
+    }
+    // Some of them, from all over.
+    const std::size_t step = workers_.size() / workers_looked_at;
+    const double times =
+        static_cast<double>(workers.size()) / static_cast<double>(workers_looked_at);
+    for (std::size_t i = 0; i < workers_looked_at; ++i)
+      if (const auto some = workers.lower_bound(static_cast<Index>(i * step));
+          some != workers.end())
+        look_at(workers_[*some], times);
+  }
+  return coming;
 }
 
 // -------------------------------------------------------------------------------------------------

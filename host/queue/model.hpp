@@ -20,6 +20,7 @@
 #include <muster/ids.hpp>
 
 #include "host/queue/resources.hpp"
+#include "host/verdict/verdict.hpp"
 
 namespace muster::queue {
 
@@ -92,6 +93,7 @@ struct Request {
   Time heard{};                                       // when its client was last heard of
   Time charged{};                                     // until when its team has been charged for it
   std::chrono::milliseconds heartbeat{}, duration{};  // duration 0: until it is released
+  verdict::Eta promised{};  // what its client was told first about when it gets a worker
   std::string token, cache_key, client;
   std::string reason;  // why it ended
 };
@@ -229,8 +231,6 @@ struct Group {
   std::vector<Shape> sorted_by;  // the shapes by which its lines were last sorted out
   std::set<Turn> by_share;
   std::set<Age> by_age;
-  Time granted{};                        // the last time
-  std::chrono::milliseconds interval{};  // between two grants, smoothed
 };
 
 }  // namespace muster::queue

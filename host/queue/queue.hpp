@@ -36,8 +36,8 @@
 
 #include "host/queue/model.hpp"
 #include "host/queue/rows.hpp"
-#include "host/queue/verdict.hpp"
 #include "host/store/store.hpp"
+#include "host/verdict/calibration.hpp"
 
 namespace muster::queue {
 
@@ -62,6 +62,20 @@ struct Waiting {
   std::vector<std::string> tags;
   std::vector<WorkerPoolId> pools;
   bool shared = false;  // and all pools that are not dedicated, behind those
+};
+
+// How long a lease lasted.
+struct LeaseTime {
+  std::int64_t worker = 0;
+  std::chrono::milliseconds lasted{};
+};
+
+// A lease whose end makes room for others.
+struct RoomToCome {
+  std::int64_t worker = 0;
+  Time granted{};
+  double room = 1;   // how many requests of the kind that was asked about it could serve
+  double times = 1;  // it stands for so many
 };
 
 class Queue {
@@ -109,6 +123,8 @@ class Queue {
   Result<void> heartbeat(std::int64_t request, Time now);
   // The client waits for an answer right now.
   void heard_of(std::int64_t request, Time now);
+  // Its client is told that it may expect its worker then; only the first time counts.
+  void promise(std::int64_t request, const verdict::Eta& eta);
 
   // Ends what is overdue.
   void expire(Time now);
@@ -120,6 +136,7 @@ class Queue {
   store::Batch take_changes(Time now);
   std::vector<std::int64_t> take_settled();       // requests that wait no longer
   std::vector<std::int64_t> take_load_changes();  // workers whose leases changed
+  std::vector<LeaseTime> take_lease_times() { return std::exchange(lease_times_, {}); }
 
   // To look at; valid until the next change.
   const Request* find(std::int64_t request) const;
@@ -138,8 +155,13 @@ class Queue {
   bool demand_changed() const { return demand_changed_; }
   std::vector<Waiting> take_demand() { return demand_changed_ = false, demand(); }
   Waiting candidates_of(const Request& request) const;  // without an amount
-  // Without the outlooks of pools.
-  Situation situation_of(const Request& request) const;
+  // Without what only the fleet knows: the worker's name, the outlooks of pools and what comes.
+  verdict::RequestSituation situation_of(const Request& request) const;
+  // The worker that it holds, or that is reserved for it; 0: none.
+  std::int64_t worker_of(const Request& request) const;
+  // What ends before it is served, or some of it that stands for all.
+  std::vector<RoomToCome> room_to_come(const Request& request) const;
+  const verdict::Calibration& calibration() const { return calibration_; }
   // Empty if all sums are what the requests say; else the first that is not. For tests.
   std::string check() const;
 
@@ -194,6 +216,7 @@ class Queue {
   void set_timer(Request& request);
   void touch(Index request);
   void expire_one(Index request);
+  void measure(const Request& request);
   void forget_old();
 
   // granting.cpp
@@ -216,7 +239,10 @@ class Queue {
   const std::vector<Strategy>& chain_of(const Line& line, const Request& request) const;
   Index choose(const Line& line, const Request& request) const;
 
-  Waiting candidates_of(const Line& line) const;  // looking.cpp
+  // looking.cpp
+  Waiting candidates_of(const Line& line) const;
+  const Line::Places& places_of(const Request& request) const;
+  double grants_until(const Line& line, std::int64_t position) const;
 
   // loading.cpp
   RequestRow row_of(const Request& request) const;
@@ -260,6 +286,8 @@ class Queue {
   std::set<Index> reshaped_;  // groups whose workers have changed
   std::vector<Index> dirty_requests_, dirty_teams_;
   std::vector<std::int64_t> settled_, load_changes_;
+  std::vector<LeaseTime> lease_times_;
+  verdict::Calibration calibration_;
   store::Batch changes_;
 };
 

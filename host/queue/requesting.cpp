@@ -227,6 +227,20 @@ void Queue::free_worker(Index at) {
   }
 }
 
+// Of a lease that was not cut short by the end of its worker.
+void Queue::measure(const Request& request) {
+  if (request.worker == nowhere || request.granted == Time{}) return;
+  lease_times_.push_back({workers_[request.worker].number, now_ - request.granted});
+}
+
+void Queue::promise(std::int64_t number, const verdict::Eta& eta) {
+  const auto known = request_index_.find(number);
+  if (known == request_index_.end()) return;
+  Request& request = requests_[known->second];
+  if (request.state == RequestState::waiting && request.promised.p50 == Time{})
+    request.promised = eta;
+}
+
 void Queue::end(Index at, std::string reason) {
   Request& request = requests_[at];
   request.state = RequestState::ended;
@@ -243,8 +257,14 @@ Result<void> Queue::release(std::int64_t number, Time now) {
   const auto known = request_index_.find(number);
   if (known == request_index_.end()) return unknown(number);
   const Index at = known->second;
-  if (requests_[at].state == RequestState::waiting) dequeue(at);
-  if (requests_[at].state == RequestState::held) free_worker(at);
+  if (requests_[at].state == RequestState::waiting) {
+    calibration_.gave_up(requests_[at].promised, now_);
+    dequeue(at);
+  }
+  if (requests_[at].state == RequestState::held) {
+    measure(requests_[at]);
+    free_worker(at);
+  }
   if (requests_[at].state != RequestState::ended) settled_.push_back(number);
   forget(at);
   serve();
@@ -344,10 +364,13 @@ void Queue::expire_one(Index at) {
   if (waits && request.deadline != Time{} && request.deadline <= now_)
     reason = "its deadline passed before a worker was free";
   if (!waits && request.until != Time{} && request.until <= now_) reason = "its time was over";
-  if (waits)
+  if (waits) {
+    calibration_.gave_up(request.promised, now_);
     dequeue(at);
-  else
+  } else {
+    measure(request);
     free_worker(at);
+  }
   end(at, std::move(reason));
 }
 

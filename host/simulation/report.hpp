@@ -19,7 +19,7 @@ struct PoolReport {
   double cost = 0;  // of the machines, by the hour
   double machine_hours = 0;
   std::string verdict;  // the last one
-  fleet::VerdictKind verdict_kind = fleet::VerdictKind::waiting;
+  verdict::Kind verdict_kind = verdict::Kind::waiting;
 };
 
 struct Sample {

@@ -217,8 +217,21 @@ CREATE TABLE team_pools (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
+// How long workers take.
+constexpr std::string_view times_table = R"sql(
+CREATE TABLE times (
+  workerPoolId TEXT NOT NULL,
+  launchConfigId TEXT NOT NULL,
+  boot TEXT,
+  registration TEXT,
+  start TEXT,
+  lease TEXT,
+  PRIMARY KEY (workerPoolId, launchConfigId)
+) STRICT, WITHOUT ROWID;
+)sql";
+
 constexpr std::array all{Migration{first_tables}, Migration{api_tables}, Migration{origins},
-                         Migration{queue_tables}};
+                         Migration{queue_tables}, Migration{times_table}};
 
 }  // namespace
 

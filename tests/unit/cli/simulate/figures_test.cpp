@@ -19,8 +19,8 @@ simulation::Report report_of(std::int64_t tasks, double cost) {
   pool.waiting = {2h};
   pool.cost = cost;
   pool.verdict = "wants 1 more";
-  pool.verdict_kind = fleet::VerdictKind::blocked;
-  report.pools[WorkerPoolId("p/quiet")].verdict_kind = fleet::VerdictKind::satisfied;
+  pool.verdict_kind = verdict::Kind::blocked;
+  report.pools[WorkerPoolId("p/quiet")].verdict_kind = verdict::Kind::placed;
   report.samples = {{0ms, 1, 2, 3}};
   report.end = 3h;
   return report;

@@ -271,7 +271,8 @@ TEST(Pools, one_that_vanishes_drains_and_leaves_nothing_behind) {
   driver.demand("p/w", 2);
   driver.register_all();
   driver.configure({});
-  EXPECT_EQ(driver.pool("p/w").verdict.kind, VerdictKind::draining);
+  ASSERT_EQ(driver.pool("p/w").verdict.kind, verdict::Kind::blocked);
+  EXPECT_EQ(driver.pool("p/w").verdict.obstacle->cause, verdict::cause::not_configured);
   EXPECT_EQ(outdated(driver), 2);
   EXPECT_FALSE(
       driver.fleet()
@@ -359,7 +360,7 @@ TEST(Pauses, end_by_themselves_at_their_time) {
   driver.advance(59min);
   EXPECT_EQ(driver.cloud().launched(), 0u);
   EXPECT_THAT(driver.pool("p/w").verdict.text, HasSubstr("maintenance"));
-  EXPECT_EQ(driver.pool("p/w").verdict.kind, VerdictKind::blocked);
+  EXPECT_EQ(driver.pool("p/w").verdict.kind, verdict::Kind::blocked);
   driver.advance(61s);
   EXPECT_EQ(driver.cloud().launched(), 1u);
   EXPECT_EQ(driver.launch_config("lc-1")->status, LaunchConfigStatus::active);

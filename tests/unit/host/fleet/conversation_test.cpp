@@ -21,7 +21,7 @@ TEST(Conversation, a_strategy_that_fails_leaves_a_verdict_and_is_asked_again) {
   FleetDriver driver = simple_fleet();
   driver.size = [](const SizeRequest&) { return Result<Size>(Error::internal("it has a bug")); };
   driver.demand("p/w", 3);
-  EXPECT_EQ(driver.pool("p/w").verdict.kind, VerdictKind::blocked);
+  EXPECT_EQ(driver.pool("p/w").verdict.kind, verdict::Kind::blocked);
   EXPECT_THAT(driver.pool("p/w").verdict.text, HasSubstr("it has a bug"));
   EXPECT_EQ(driver.journal("p/w", "size").back().reason,
             "the strategy cannot say how much is needed: it has a bug");
@@ -36,7 +36,7 @@ TEST(Conversation, a_strategy_that_cannot_choose_leaves_a_verdict_and_is_asked_a
     return Result<Selection>(Error::transient("no answer"));
   };
   driver.demand("p/w", 3);
-  EXPECT_EQ(driver.pool("p/w").verdict.kind, VerdictKind::blocked);
+  EXPECT_EQ(driver.pool("p/w").verdict.kind, verdict::Kind::blocked);
   EXPECT_THAT(driver.pool("p/w").verdict.text, HasSubstr("no answer"));
   EXPECT_EQ(driver.cloud().launched(), 0u);
   driver.select = {};
@@ -73,7 +73,7 @@ TEST(Conversation, a_strategy_that_takes_no_bid_leaves_its_reason_as_verdict) {
     return Result<Selection>(Selection{{}, "all too dear"});
   };
   driver.demand("p/w", 1);
-  EXPECT_EQ(driver.pool("p/w").verdict.kind, VerdictKind::blocked);
+  EXPECT_EQ(driver.pool("p/w").verdict.kind, verdict::Kind::blocked);
   EXPECT_THAT(driver.pool("p/w").verdict.text, HasSubstr("all too dear"));
 }
 
@@ -113,7 +113,7 @@ TEST(Conversation, a_pool_that_vanishes_while_its_bids_are_on_their_way_launches
     driver.configure({});
     for (const Question& question : driver.take_withheld()) driver.answer(question);
     EXPECT_EQ(driver.cloud("cloud").launched() + driver.cloud("other").launched(), 0u);
-    EXPECT_EQ(driver.pool("p/w").verdict.kind, VerdictKind::draining);
+    EXPECT_EQ(driver.pool("p/w").verdict.kind, verdict::Kind::blocked);
   }
 }
 
@@ -143,7 +143,7 @@ TEST(Conversation, without_demand_nobody_is_asked_for_bids) {
   FleetDriver driver = simple_fleet();
   driver.advance(1h);
   EXPECT_TRUE(driver.cloud().bid_requests.empty());
-  EXPECT_EQ(driver.pool("p/w").verdict.kind, VerdictKind::satisfied);
+  EXPECT_EQ(driver.pool("p/w").verdict.kind, verdict::Kind::placed);
 }
 
 TEST(Conversation, all_providers_of_a_pool_are_asked_at_the_same_time) {

@@ -50,9 +50,9 @@ TEST(Holds, are_shared_by_all_pools_and_close_their_scope_only) {
 TEST(Holds, show_in_the_verdict_with_their_end) {
   FleetDriver driver = full_zone();
   driver.advance(1s);
-  EXPECT_EQ(driver.pool("p/a").verdict.kind, VerdictKind::blocked);
+  EXPECT_EQ(driver.pool("p/a").verdict.kind, verdict::Kind::blocked);
   EXPECT_THAT(driver.pool("p/a").verdict.text, HasSubstr("zone a is full"));
-  EXPECT_EQ(driver.pool("p/a").verdict.until, driver.fleet().holds()[0].until);
+  EXPECT_EQ(driver.pool("p/a").verdict.obstacle->until, driver.fleet().holds()[0].until);
 }
 
 TEST(Holds, survive_a_restart) {

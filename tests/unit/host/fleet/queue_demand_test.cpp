@@ -58,7 +58,7 @@ TEST(QueueDemand, of_what_no_worker_could_have_is_none) {
   EXPECT_TRUE(driver.workers(WorkerState::requested).empty()) << "it would cost and not help";
   for (const std::int64_t request : {more_memory, more_tasks, something_else})
     EXPECT_EQ(driver.fleet().verdict_of(*driver.fleet().queue().find(request), driver.now()).kind,
-              queue::VerdictKind::blocked);
+              verdict::Kind::blocked);
 }
 
 TEST(QueueDemand, is_seen_by_a_launch_configuration_that_comes_later) {

@@ -34,7 +34,7 @@ bool holds(FleetDriver& driver, std::int64_t request) {
   return state(driver, request) == queue::RequestState::held;
 }
 
-queue::Verdict verdict(FleetDriver& driver, std::int64_t request) {
+verdict::Verdict verdict(FleetDriver& driver, std::int64_t request) {
   return driver.fleet().verdict_of(*driver.fleet().queue().find(request), driver.now());
 }
 
@@ -45,7 +45,7 @@ TEST(QueueOfFleet, launches_a_worker_for_each_request_and_grants_it_when_it_regi
   driver.advance(1s);
   EXPECT_EQ(driver.pool("p/w").demand.pending, 3);
   EXPECT_EQ(driver.workers(WorkerState::requested).size(), 3U);
-  EXPECT_EQ(verdict(driver, requests[0]).kind, queue::VerdictKind::launching);
+  EXPECT_EQ(verdict(driver, requests[0]).kind, verdict::Kind::launching);
   driver.register_all();
   for (const std::int64_t request : requests) EXPECT_TRUE(holds(driver, request));
   driver.advance(1s);
@@ -107,7 +107,7 @@ TEST(QueueOfFleet, a_pool_of_a_file_with_teams_serves_them_alone) {
   driver.register_all();
   EXPECT_TRUE(holds(driver, owner));
   EXPECT_FALSE(holds(driver, stranger));
-  EXPECT_EQ(verdict(driver, stranger).cause, "noWorker");
+  EXPECT_EQ(verdict(driver, stranger).obstacle->cause, "noWorker");
   const auto refused =
       driver.fleet()
           .change_queue(driver.now())
@@ -161,9 +161,10 @@ TEST(QueueOfFleet, says_when_a_pool_that_could_serve_it_is_blocked) {
   driver.cloud().refuses = [](const LaunchConfig&) { return Error::quota("no more cores"); };
   const auto request = ask(driver, "a");
   driver.advance(1min);
-  const queue::Verdict told = verdict(driver, request);
-  EXPECT_EQ(told.kind, queue::VerdictKind::blocked) << told.text;
-  EXPECT_EQ(told.cause, "pool");
+  const verdict::Verdict told = verdict(driver, request);
+  EXPECT_EQ(told.kind, verdict::Kind::blocked) << told.text;
+  EXPECT_EQ(told.obstacle->cause, "quota");
+  EXPECT_THAT(told.obstacle->who, HasSubstr("account of cloud"));
 }
 
 // -------------------------------------------------------------------------------------------------

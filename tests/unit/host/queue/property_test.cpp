@@ -82,9 +82,10 @@ class Model {
             << "request " << number << " is lost";
         continue;
       }
-      const Verdict verdict = judge(scene_->queue.situation_of(*request), scene_->now);
+      const verdict::Verdict verdict =
+          verdict::judge(scene_->queue.situation_of(*request), scene_->now);
       ASSERT_FALSE(verdict.text.empty());
-      ASSERT_EQ(verdict.kind == VerdictKind::placed, request->state == RequestState::held);
+      ASSERT_EQ(verdict.kind == verdict::Kind::placed, request->state == RequestState::held);
       if (request->state == RequestState::held) {
         held[asked.ask.team.str()] += request->needs.active_task;
         continue;
