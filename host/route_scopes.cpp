@@ -77,6 +77,8 @@ constexpr std::array scopes{
                      "muster:get:worker-configurations"},
     auth::RouteScope{"GET", "/api/muster/v1/demand", "muster:get:demand"},
     auth::RouteScope{"GET", "/api/muster/v1/queue", "muster:get:queue"},
+    auth::RouteScope{"GET", "/api/muster/v1/expectations", "muster:get:queue"},
+    auth::RouteScope{"GET", "/api/muster/v1/why", "muster:get:why"},
     auth::RouteScope{"GET", "/api/muster/v1/requests/{requestId}", "muster:get:requests"},
     auth::RouteScope{"GET", "/api/muster/v1/teams", "muster:get:teams"},
     auth::RouteScope{"PUT", "/api/muster/v1/teams/{team}", "muster:set-team:<team>"},

@@ -181,7 +181,7 @@ void add_fleet_commands(CLI::App& app) {
   const FleetCommand pools(app, "pools", "All worker pools: what they have, what waits, and why",
                            list_pools);
   pools.app->add_option("--verdict", pools.options->verdict, "Only those")
-      ->check(CLI::IsMember({"satisfied", "launching", "waiting", "blocked", "draining"}));
+      ->check(CLI::IsMember({"placed", "launching", "waiting", "blocked"}));
   FleetCommand(app, "pool", "One worker pool with its launch configurations and their weights",
                show_one_pool)
       .pool()

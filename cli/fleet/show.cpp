@@ -17,7 +17,7 @@ std::string two_digits(const json::object& document, std::string_view key) {
 }
 
 Look look_of(const std::string& verdict) {
-  if (verdict == "satisfied") return Look::green;
+  if (verdict == "placed") return Look::green;
   if (verdict == "blocked") return Look::red;
   return Look::yellow;
 }
@@ -104,6 +104,11 @@ std::string show_pool(const json::object& pool, const Style& style) {
   out += style(look_of(kind), kind) + ": " + text_of(verdict, "text") + "\n";
   if (const std::string until = text_of(verdict, "until"); !until.empty())
     out += "looked at again at " + short_time(until) + "\n";
+  if (const std::string who = text_of(verdict, "who"); !who.empty())
+    out += "who can change it: " + who + "\n";
+  if (const json::object eta = table_of(verdict, "eta"); !eta.empty())
+    out += "expected at " + short_time(text_of(eta, "p50")) + ", nine times out of ten by " +
+           short_time(text_of(eta, "p90")) + "\n";
   out += "from " + (text_of(pool, "origin").empty() ? "the API" : text_of(pool, "origin")) +
          ", strategy " + text_of(pool, "strategy") + ", capacity " + text_of(pool, "minCapacity") +
          " to " + text_of(pool, "maxCapacity") + ", owner " + text_of(pool, "owner") + "\n";

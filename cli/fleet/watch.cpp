@@ -201,7 +201,7 @@ std::string screen_of(const Picture& picture, std::size_t rows, std::size_t colu
   for (json::value& item : pools) {
     json::object verdict = table_of(item.as_object(), "verdict");
     const std::string kind = text_of(verdict, "kind");
-    if (kind == "satisfied") continue;
+    if (kind == "placed") continue;
     waits += wrapped(
         text_of(item.as_object(), "workerPoolId") + " is " + kind + ": " + text_of(verdict, "text"),
         columns);

@@ -75,8 +75,12 @@ void add_queue_commands(CLI::App& app) {
   add_lease_command(app);
   QueueCommand(app, "why", "Why something is where it is", tell_why)
       .subject("A request, a pool, a launch configuration, or a worker as workerGroup/workerId");
-  QueueCommand(app, "eta", "When a request is expected to have its worker", tell_eta)
-      .subject("A request");
+  const QueueCommand eta(app, "eta",
+                         "When to expect what is wanted; without a subject, how long workers and "
+                         "leases take, and how often such times were kept",
+                         tell_eta);
+  eta.app->add_option("subject", eta.options->subject,
+                      "A request, a pool or a launch configuration");
   QueueCommand(app, "queue", "What waits for workers, by team and by pool", show_queue);
   QueueCommand(app, "worker-pools", "The pools that are dedicated to teams", list_worker_pools);
   QueueCommand(app, "set-worker-pool", "Dedicate a pool to the teams that are attached to it",

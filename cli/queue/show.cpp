@@ -23,12 +23,17 @@ std::string or_none(const std::string& limit) {
 
 }  // namespace
 
+std::string expected(const json::object& eta) {
+  return "at " + short_time(text_of(eta, "p50")) + ", nine times out of ten by " +
+         short_time(text_of(eta, "p90"));
+}
+
 std::string verdict_line(const json::object& request) {
   const json::object verdict = table_of(request, "verdict");
   if (verdict.empty()) return "ended: " + text_of(request, "reason");
   std::string line = text_of(verdict, "kind") + ": " + text_of(verdict, "text");
-  if (const std::string eta = text_of(verdict, "eta"); !eta.empty())
-    line += "; expected at " + short_time(eta);
+  if (const json::object eta = table_of(verdict, "eta"); !eta.empty())
+    line += "; expected " + expected(eta);
   if (const std::string until = text_of(verdict, "until"); !until.empty())
     line += "; until " + short_time(until);
   if (const std::string who = text_of(verdict, "who"); !who.empty())
@@ -36,25 +41,56 @@ std::string verdict_line(const json::object& request) {
   return line;
 }
 
-std::string show_request(const json::object& request, const Style& style) {
-  Table rows;
-  const auto row = [&](const char* name, const std::string& value, Look look = Look::plain) {
-    if (!value.empty()) rows.add({{name, Look::dim}, {value, look}});
+std::string show_why(const json::object& document, const Style& style) {
+  std::string text;
+  for (const json::value& item : list_of(document, "stories")) {
+    const json::object& story = item.as_object();
+    if (!text.empty()) text += "\n";
+    const std::string kind = text_of(table_of(story, "verdict"), "kind");
+    for (const json::value& sentence : list_of(story, "story")) {
+      const std::string line(sentence.as_string());
+      text += (line.starts_with("It is " + kind + ":") ? style(look_of(kind), line) : line) + "\n";
+    }
+  }
+  return text;
+}
+
+std::string show_expectations(const json::object& document, const Style& style) {
+  const auto number = [&](const char* name) {
+    const json::value* value = document.if_contains(name);
+    return value && value->is_int64() ? value->get_int64() : 0;
   };
-  rows.add({{"request", Look::dim}, {text_of(request, "requestId"), Look::bold}});
-  row("team", text_of(request, "team"));
-  row("pool", text_of(request, "workerPoolId"));
-  row("tags", joined(list_of(request, "tags")));
-  row("needs", show(table_of(request, "resources")));
-  row("state", text_of(request, "state"));
-  row("asked", short_time(text_of(request, "created")));
-  row("granted", short_time(text_of(request, "granted")));
-  const json::object worker = table_of(request, "worker");
-  if (!worker.empty())
-    row("worker", text_of(worker, "workerGroup") + "/" + text_of(worker, "workerId") + " of " +
-                      text_of(worker, "workerPoolId"));
-  row("why", verdict_line(request), look_of(text_of(table_of(request, "verdict"), "kind")));
-  return rows.text(style);
+  const std::int64_t all = number("expectations");
+  std::string text =
+      all == 0
+          ? "no request has had to wait for a time that it was told\n"
+          : "of the last " + std::to_string(all) + " times that requests were told, " +
+                std::to_string(number("keptP50") * 100 / all) +
+                " % were kept where one of two should be, and " +
+                std::to_string(number("keptP90") * 100 / all) + " % where nine of ten should be\n";
+  const json::array launch_configs = list_of(document, "launchConfigs");
+  if (launch_configs.empty()) return text;
+  Table rows;
+  rows.add({{"POOL", Look::bold},
+            {"LAUNCH CONFIGURATION", Look::bold},
+            {"BOOT p50 / p90", Look::bold},
+            {"REGISTRATION", Look::bold},
+            {"LEASE", Look::bold}});
+  for (const json::value& item : launch_configs) {
+    const json::object& launch_config = item.as_object();
+    const json::object times = table_of(launch_config, "times");
+    const auto cell = [&](const char* name) -> Cell {
+      const json::object measured = table_of(times, name);
+      if (measured.empty()) return {"-"};
+      return {text_of(measured, "p50Seconds") + " / " + text_of(measured, "p90Seconds") + " s"};
+    };
+    rows.add({{text_of(launch_config, "workerPoolId"), Look::bold},
+              {text_of(launch_config, "launchConfigId")},
+              cell("boot"),
+              cell("registration"),
+              cell("lease")});
+  }
+  return text + "\n" + rows.text(style);
 }
 
 std::string show_load(const json::object& document, const Style& style) {

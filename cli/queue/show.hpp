@@ -12,7 +12,11 @@ namespace muster::cli {
 // One line: what becomes of the request, and when if that is known.
 std::string verdict_line(const json::object& request);
 
-std::string show_request(const json::object& request, const Style& style);
+// "at 12:03, nine times out of ten by 12:07"
+std::string expected(const json::object& eta);
+
+std::string show_why(const json::object& document, const Style& style);
+std::string show_expectations(const json::object& document, const Style& style);
 std::string show_load(const json::object& document, const Style& style);
 std::string show_worker_pools(const json::object& document, const Style& style);
 

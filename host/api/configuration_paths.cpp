@@ -6,6 +6,7 @@
 
 #include "host/api/fleet_api.hpp"
 #include "host/api/fleet_json.hpp"
+#include "host/api/rule_behind.hpp"
 #include "host/base/log_line.hpp"
 
 namespace muster::api {
@@ -217,6 +218,29 @@ Response show_demand(const Request&, const Query&, FleetOfHost& host) {
 }
 
 }  // namespace
+
+std::optional<json::object> rule_behind(FleetOfHost& host, const WorkerPoolId& pool,
+                                        const LaunchConfigId& launch_config,
+                                        const std::string& key) {
+  const auto files = host.configuration_files(false);
+  const auto type = worker_type_of(pool.str());
+  const auto path = rules::parse_path(key);
+  if (!files || !type || !path) return std::nullopt;
+  const auto set = rules::ConfigurationSet::from_files(files->files);
+  const rules::Document* document = set.find_by_worker_type(*type);
+  if (!document) return std::nullopt;
+  rules::Facts facts;
+  if (!launch_config.empty()) {
+    auto placed = facts_of_launch_config(host, pool, launch_config.str());
+    if (!placed) return std::nullopt;
+    facts = std::move(*placed);
+  }
+  facts["workerType"] = *type;
+  const auto evaluation = rules::evaluate(*document, facts);
+  for (const rules::Leaf& leaf : evaluation.leaves)
+    if (rules::is_below(leaf.path, *path)) return rules::to_json(*document, leaf);
+  return std::nullopt;
+}
 
 void add_configuration_paths(Paths& paths) {
   const std::string base = "worker-configurations";

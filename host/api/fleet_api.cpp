@@ -96,6 +96,7 @@ void add_fleet_paths(http::Router& router, http::WorkerThreads& workers,
   add_worker_reports(paths);
   add_queue_requests(paths);
   add_queue_teams(paths);
+  add_why(paths);
   add_configuration_paths(paths);
 }
 

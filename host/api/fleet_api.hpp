@@ -82,6 +82,7 @@ void add_fleet_changes(Paths& paths);        // what operators may do
 void add_worker_reports(Paths& paths);       // what workers say of themselves
 void add_queue_requests(Paths& paths);       // who needs a worker
 void add_queue_teams(Paths& paths);          // teams and their pools, and what waits
+void add_why(Paths& paths);                  // why something waits, and for how long
 void add_configuration_paths(Paths& paths);  // worker configurations, providers, demand
 
 // The first key of the body that the struct does not have; empty if there is none.

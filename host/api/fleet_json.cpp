@@ -16,6 +16,16 @@ json::object totals_document(const fleet::Totals& totals) {
           {"busy", totals.busy},           {"workers", totals.workers}};
 }
 
+void add_obstacle(json::object& document, const verdict::Obstacle& obstacle) {
+  document["cause"] = obstacle.cause;
+  document["scope"] = obstacle.scope;
+  document["who"] = obstacle.who;
+  if (obstacle.until) document["until"] = format_time(*obstacle.until);
+  if (!obstacle.key.empty()) document["key"] = obstacle.key;
+}
+
+}  // namespace
+
 // Nothing is said of what was never measured.
 json::object times_document(const fleet::Times& times) {
   json::object document;
@@ -34,20 +44,18 @@ json::object times_document(const fleet::Times& times) {
   return document;
 }
 
-}  // namespace
-
 json::object verdict_document(const verdict::Verdict& verdict) {
   json::object document{{"kind", name_of(verdict.kind)}, {"text", verdict.text}};
   if (verdict.position) document["position"] = *verdict.position;
   if (verdict.eta)
     document["eta"] = json::object{{"p50", format_time(verdict.eta->p50)},
                                    {"p90", format_time(verdict.eta->p90)}};
-  if (!verdict.obstacle) return document;
-  document["cause"] = verdict.obstacle->cause;
-  document["scope"] = verdict.obstacle->scope;
-  document["who"] = verdict.obstacle->who;
-  if (verdict.obstacle->until) document["until"] = format_time(*verdict.obstacle->until);
-  if (!verdict.obstacle->key.empty()) document["key"] = verdict.obstacle->key;
+  if (verdict.obstacle) add_obstacle(document, *verdict.obstacle);
+  if (verdict.limited_by) {
+    json::object limit{{"text", verdict.limited_by->text}};
+    add_obstacle(limit, *verdict.limited_by);
+    document["limitedBy"] = std::move(limit);
+  }
   return document;
 }
 

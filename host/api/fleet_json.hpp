@@ -8,6 +8,7 @@ namespace muster::api {
 
 using fleet::Weights;
 
+json::object times_document(const fleet::Times& times);
 json::object verdict_document(const verdict::Verdict& verdict);
 json::object pool_document(const fleet::Fleet& fleet, const fleet::Pool& pool, fleet::Now now);
 // With launch configurations, their weights and the arithmetic.

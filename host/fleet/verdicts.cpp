@@ -197,7 +197,8 @@ verdict::Verdict Fleet::verdict_of(Index index, const Weights& weights, Now now)
                                   obstacle->cause == verdict::cause::launch_config_limit ||
                                   obstacle->cause == verdict::cause::provider_limit ||
                                   obstacle->cause == verdict::cause::unsuitable);
-  if (!limit || pool.want > 0) situation.obstacle = std::move(obstacle);
+  const bool wants_more = pool.want > 0 || pool.situation.look == verdict::Look::full;
+  if (!limit || wants_more) situation.obstacle = std::move(obstacle);
   return verdict::judge(situation, now.wall);
 }
 

@@ -48,7 +48,12 @@ class RequestJudge {
                              " such requests can be served by what pool " + launch->pool.str() +
                              " launches",
                          Kind::launching);
-    if (is_.large_enough) return waiting_for(reserved() + growth());
+    if (is_.large_enough) {
+      Verdict verdict = waiting_for(reserved() + growth());
+      if (!is_.outlooks.empty() && is_.outlooks.front().obstacle)
+        verdict.limited_by = *is_.outlooks.front().obstacle;
+      return verdict;
+    }
     const auto grows = std::ranges::find_if(
         is_.outlooks, [](const Outlook& outlook) { return !outlook.obstacle; });
     if (grows != is_.outlooks.end())

@@ -67,6 +67,8 @@ struct Verdict {
   std::optional<std::int64_t> position = {};  // among the waiting requests of its line; 1 is next
   std::optional<Eta> eta = {};
   std::optional<Obstacle> obstacle = {};  // of what is blocked, and of nothing else
+  // Of a request that waits for a release: why nothing more is launched for it.
+  std::optional<Obstacle> limited_by = {};
 };
 
 // -------------------------------------------------------------------------------------------------

@@ -118,6 +118,8 @@ TEST(RequestVerdict, waiting_for_a_release_says_why_its_pool_does_not_grow) {
       .large_enough = true, .outlooks = {{.pool = WorkerPoolId("p"), .obstacle = &full}}});
   EXPECT_EQ(verdict.kind, Kind::waiting);
   EXPECT_THAT(verdict.text, HasSubstr("maxCapacity 3 is reached"));
+  ASSERT_TRUE(verdict.limited_by);
+  EXPECT_EQ(verdict.limited_by->cause, cause::max_capacity);
 }
 
 TEST(RequestVerdict, waiting_for_a_pool_that_can_grow_though_another_cannot) {
