@@ -43,7 +43,7 @@ class RequestJudge {
     // Whoever is far behind in its line waits for a release rather than for what is launched.
     const auto launch = std::ranges::max_element(is_.outlooks, {}, &Outlook::launching);
     const bool comes = launch != is_.outlooks.end() && launch->launching > 0;
-    if (comes && (!is_.large_enough || is_.position <= launch->launching))
+    if (comes && is_.position <= launch->launching)
       return waiting_for("; " + std::to_string(launch->launching) +
                              " such requests can be served by what pool " + launch->pool.str() +
                              " launches",
@@ -54,6 +54,9 @@ class RequestJudge {
         verdict.limited_by = *is_.outlooks.front().obstacle;
       return verdict;
     }
+    if (comes)
+      return waiting_for("; what pool " + launch->pool.str() + " launches serves " +
+                         std::to_string(launch->launching) + " before it");
     const auto grows = std::ranges::find_if(
         is_.outlooks, [](const Outlook& outlook) { return !outlook.obstacle; });
     if (grows != is_.outlooks.end())

@@ -148,6 +148,18 @@ class OwnApi : public ::testing::Test {
     const json::value blocked = asked(api, "requestWorker", 200, request, "", "{}");
     EXPECT_EQ(blocked.at("verdict").at("cause").as_string(), "teamLimit");
     asked(api, "listRequests", 200, request, "?limit=1");
+    asked(api, "showExpectations", 200);
+    asked(api, "tellWhy", 400);
+    asked(api, "tellWhy", 404, {}, "?subject=nobody");
+    for (const std::string& subject :
+         {std::string(blocked.at("requestId").as_string()), std::string("build")})
+      EXPECT_GT(asked(api, "tellWhy", 200, {}, "?subject=" + subject)
+                    .at("stories")
+                    .at(0)
+                    .at("story")
+                    .as_array()
+                    .size(),
+                1U);
     asked(api, "listTeams", 200);
     asked(api, "showQueue", 200);
     asked(api, "releaseWorker", 200, request);

@@ -75,7 +75,8 @@ TEST(RequestVerdict, launching_is_for_those_whom_it_suffices_for) {
   situation.position = 3;
   EXPECT_EQ(judged(situation).kind, Kind::waiting) << "two others come before";
   situation.large_enough = false;
-  EXPECT_EQ(judged(situation).kind, Kind::launching) << "nothing else could serve it";
+  EXPECT_EQ(judged(situation).kind, Kind::waiting) << "nothing else could serve it";
+  EXPECT_THAT(judged(situation).text, HasSubstr("serves 2 before it"));
 }
 
 TEST(RequestVerdict, blocked_by_the_limit_of_the_team_wherever_it_stands_in_its_line) {
