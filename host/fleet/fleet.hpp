@@ -19,6 +19,7 @@
 
 #include "host/base/secret.hpp"
 #include "host/bidding/holds.hpp"
+#include "host/fleet/driving.hpp"
 #include "host/fleet/model.hpp"
 #include "host/fleet/registration.hpp"
 #include "host/fleet/settings.hpp"
@@ -32,24 +33,6 @@ struct Request;
 }  // namespace muster::queue
 
 namespace muster::fleet {
-
-// Both clocks: the wall's for what is stored and shown, the steady one to notice that the wall's
-// jumped.
-struct Now {
-  Time wall{};
-  std::chrono::milliseconds steady{};
-};
-
-struct Outcome {
-  store::Batch changes;
-  std::vector<Question> questions;
-  std::vector<events::Event> events;  // durable with the changes
-  std::vector<std::int64_t> settled;  // requests of the queue that wait no longer; likewise
-
-  bool empty() const {
-    return changes.empty() && questions.empty() && events.empty() && settled.empty();
-  }
-};
 
 // The name of an error for clients: a version 4 UUID in 22 letters, made of the host and the
 // number.

@@ -203,7 +203,7 @@ TEST_F(CommandsOfAHost, the_variables_of_taskcluster_clients_sign_requests) {
 TEST_F(CommandsOfAHost, tables_and_documents_of_everything) {
   wait_for_workers();
   EXPECT_THAT(said({"pools"}), HasSubstr("worker-manager/build"));
-  EXPECT_THAT(said({"pools", "--verdict", "draining"}), HasSubstr("no worker pool"));
+  EXPECT_THAT(said({"pools", "--verdict", "waiting"}), HasSubstr("no worker pool"));
   EXPECT_THAT(said({"pool", "build"}), HasSubstr("ARITHMETIC"));
   EXPECT_THAT(said({"pool", "none"}, 1), HasSubstr("see: muster pools"));
   EXPECT_THAT(said({"workers", "build", "--state", "requested"}), HasSubstr("sim-"));
