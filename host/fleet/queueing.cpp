@@ -111,10 +111,13 @@ Result<void> Fleet::load_queue(const store::Store& store) {
 void Fleet::tell_queue_of_pools() {
   std::map<WorkerPoolId, queue::FilePool> files;
   for (const Pool& pool : pools_) {
-    if (pool.removed() || !pool.spec || pool.spec->teams.empty()) continue;
+    if (pool.removed() || !pool.spec) continue;
+    const PoolSpec& spec = *pool.spec;
+    if (spec.teams.empty() && spec.public_worker_keys.empty()) continue;
     queue::FilePool& file = files[pool.id];
-    file.origin = pool.spec->origin.empty() ? "the API" : pool.spec->origin;
-    for (const std::string& team : pool.spec->teams) file.teams.emplace_back(team);
+    file.origin = spec.origin.empty() ? "the API" : spec.origin;
+    for (const std::string& team : spec.teams) file.teams.emplace_back(team);
+    file.public_keys = spec.public_worker_keys;
   }
   queue_->configure_pools(files, now_.wall);
   std::map<WorkerPoolId, std::vector<queue::Strategy>> placement;

@@ -120,7 +120,14 @@ struct TeamPool {
   Time created{};
   std::set<Index> teams = {};
   std::vector<Strategy> strategies = {};  // of requests that name none; empty: as the host says
+  // Of whoever joins it, as lines of .pub files; empty: whomever its provider lets in.
+  std::vector<std::string> public_keys = {};
+  std::string keys_origin = {};  // the file that says them; empty: the API
   std::int64_t workers = 0;
+
+  // What an operator has said of it, and no file.
+  bool dedicated_by_operator() const { return dedicated && origin.empty(); }
+  bool has_keys_of_operator() const { return !public_keys.empty() && keys_origin.empty(); }
 };
 
 // What is told of a worker.

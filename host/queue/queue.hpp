@@ -51,8 +51,9 @@ bool tags_match(const std::vector<std::string>& worker, const std::vector<std::s
 
 // What a file says of a pool.
 struct FilePool {
-  std::string origin;
-  std::vector<TeamId> teams;
+  std::string origin = {};
+  std::vector<TeamId> teams = {};
+  std::vector<std::string> public_keys = {};
 };
 
 // Capacity that waits, and the pools whose workers could serve it, the preferred ones first.
@@ -83,8 +84,11 @@ class Queue {
   void configure_teams(const std::map<TeamId, TeamNumbers>& teams, const std::string& origin,
                        Time now);
 
-  // Pools. Refused, naming the file, for one that a file speaks of.
-  Result<void> set_pool(const WorkerPoolId& pool, Time now);
+  // Pools. Refused, naming the file, for what a file says.
+  // Makes it dedicated. With keys: whoever joins it from now on needs one of them; without a list
+  // they stay as they are. Keys may also be set for a pool whose teams a file says.
+  Result<void> set_pool(const WorkerPoolId& pool,
+                        const std::optional<std::vector<std::string>>& public_keys, Time now);
   Result<void> destroy_pool(const WorkerPoolId& pool, Time now);
   Result<void> attach(const WorkerPoolId& pool, const std::vector<TeamId>& teams, bool exclusive,
                       Time now);
@@ -157,6 +161,8 @@ class Queue {
   Index index_of_pool(const WorkerPoolId& id);
   Index index_of_group(ScopeKind scope, Index owner, const std::vector<std::string>& tags);
   Result<Index> pool_to_change(const WorkerPoolId& id);
+  void take_teams(Index pool, const FilePool& file);
+  void take_keys(Index pool, const FilePool& file);
   void set_dedicated(Index pool, bool dedicated);
   void attach(Index pool, Index team);
   void detach(Index pool, Index team);

@@ -19,6 +19,7 @@ namespace muster::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using namespace std::chrono_literals;
 
 const std::string api = "/api/muster/v1/";
@@ -231,6 +232,35 @@ TEST_F(QueueOfHost, verbs_of_pools_and_teams) {
   const Finished unknown = muster({"why", "nothing/of/this"});
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_THAT(unknown.output, HasSubstr("nobody knows"));
+}
+
+TEST_F(QueueOfHost,
+       keys_of_pools_are_looked_at_before_they_are_sent_and_shown_by_their_fingerprints) {
+  const TemporaryFolder folder;
+  const std::string key = (folder / "key").string();
+  ASSERT_EQ(run("/usr/bin/ssh-keygen", {"-q", "-t", "ed25519", "-N", "", "-f", key}).exit_code, 0);
+  const auto set = [&](const std::string& option) {
+    return muster({"set-worker-pool", "--name", "build", option});
+  };
+  const Finished secret = set("--public-worker-key=" + key);
+  EXPECT_EQ(secret.exit_code, 1);
+  EXPECT_THAT(secret.output, HasSubstr(key + ": "));
+  EXPECT_THAT(muster({"worker-pools"}).output, HasSubstr("no pool is dedicated"));
+  EXPECT_EQ(set("--public-worker-key=" + key + ".none").exit_code, 1);
+  const auto refused = host_->client().put(api + "worker-pools/worker-manager%2Fbuild",
+                                           {{"publicKeys", {"ssh-ed25519 AAAA"}}});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("publicKeys[0]: "));
+  EXPECT_FALSE(host_->client().put(api + "worker-pools/worker-manager%2Fbuild",
+                                   {{"publicKey", {"ssh-ed25519 AAAA"}}}));
+  EXPECT_EQ(set("--public-worker-key=" + key + ".pub").exit_code, 0);
+  std::string fingerprint = run("/usr/bin/ssh-keygen", {"-l", "-f", key + ".pub"}).output;
+  fingerprint = fingerprint.substr(fingerprint.find("SHA256:"), 50);
+  EXPECT_THAT(muster({"worker-pools"}).output, HasSubstr(fingerprint));
+  EXPECT_EQ(muster({"set-worker-pool", "--name", "build"}).exit_code, 0);
+  EXPECT_THAT(muster({"worker-pools"}).output, HasSubstr(fingerprint)) << "it stays";
+  EXPECT_EQ(set("--no-public-worker-keys").exit_code, 0);
+  EXPECT_THAT(muster({"worker-pools"}).output, Not(HasSubstr("SHA256:")));
 }
 
 TEST_F(QueueOfHost, settings_hold_as_soon_as_the_host_has_read_them_again) {

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <set>
 
+#include <muster/codec.hpp>
 #include <muster/rules/evaluator.hpp>
 
 #include "host/config/worker/problem_places.hpp"
+#include "host/queue/pool_keys.hpp"
 #include "host/queue/resources.hpp"
 
 namespace muster::worker_configuration {
@@ -103,6 +105,17 @@ Complaints check_queue_section(const json::object& document) {
   return complaints;
 }
 
+Complaints check_worker_keys(const json::object& document) {
+  const std::string name = "publicWorkerKeys";
+  const json::value* list = document.if_contains(name);
+  if (!list) return {};
+  const auto lines = from_value<std::vector<std::string>>(*list);
+  if (!lines) return {};  // of the wrong kind, which rules::check says of every pool setting
+  if (const auto keys = queue::read_pool_keys(name, *lines); !keys)
+    return {{{name}, keys.error().message, "write the line of a .pub file", "badWorkerKey"}};
+  return {};
+}
+
 rules::Problems check_without_providers(const rules::ConfigurationSet& set) {
   ProblemPlaces places;
   rules::Evaluator evaluator;
@@ -112,8 +125,9 @@ rules::Problems check_without_providers(const rules::ConfigurationSet& set) {
     const auto look = [&](const rules::Facts& facts) {
       const auto evaluated = evaluator.evaluate(id, facts);
       if (!seen.insert(evaluated).second) return;
-      for (const Complaint& complaint : check_queue_section(evaluated->document))
-        places.add(*document, facts, complaint);
+      for (const auto check : {check_queue_section, check_worker_keys})
+        for (const Complaint& complaint : check(evaluated->document))
+          places.add(*document, facts, complaint);
     };
     for (const rules::WorkerType& type : document->worker_types) look({{"workerType", type.name}});
     for (const rules::Combination& combination : set.combinations(*document))
