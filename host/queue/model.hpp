@@ -134,9 +134,9 @@ struct TeamPool {
 struct Offered {
   std::int64_t number = 0;  // the fleet's
   WorkerPoolId pool = {};
-  TeamId team = {};        // its owner; meaningless in a dedicated pool
-  std::string place = {};  // region or datacenter, for `spread`
-  std::vector<std::string> tags = {};
+  TeamId team = {};                    // its owner; meaningless in a dedicated pool
+  std::string place = {};              // region or datacenter, for `spread`
+  std::vector<std::string> tags = {};  // ordered
   Resources has = {};
   bool takes_work = true;    // false: it drains
   std::int64_t working = 0;  // what it says that it does, whoever gave it the work

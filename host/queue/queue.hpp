@@ -97,7 +97,8 @@ class Queue {
   // All that files say of how a worker is chosen.
   void configure_placement(const std::map<WorkerPoolId, std::vector<Strategy>>& pools);
 
-  // Workers. A worker that comes again with other words has changed. When it leaves, so do its
+  // Workers. A worker that comes again with other words has changed; with the same ones it only
+  // says what it does. When it leaves, so do its
   // leases; one whose client has not confirmed it yet waits again, in its old place.
   void offer(const Offered& worker, Time now);
   void withdraw(std::int64_t worker, const std::string& reason, Time now);
@@ -177,6 +178,7 @@ class Queue {
   void touch_team(Index team);
 
   // working.cpp: workers
+  bool is_the_same(const Worker& worker, const Offered& offered) const;
   void take_out(Index worker);
   void put_in(Index worker);
   void count_shape(Index worker, std::int64_t sign);

@@ -73,6 +73,7 @@ class Registration : public std::enable_shared_from_this<Registration> {
     if (!parts().fleet) return refuse({"ServiceUnavailable", parts().problem});
     const store::Health health = parts().fleet->store_health();
     if (!health.ok) return refuse({"ReadOnly", health.sentence});
+    if (const auto refusal = take_announced()) return refuse(*refusal);
     if (claim().name.worker_id.empty())
       ask_who();
     else
@@ -92,6 +93,17 @@ class Registration : public std::enable_shared_from_this<Registration> {
   // Names that strangers make up are not counted by name.
   std::string counted_provider() const {
     return known_provider_ ? claim().provider.str() : "unknown";
+  }
+
+  // It is no part of the proof, and no provider's business.
+  std::optional<Failure> take_announced() {
+    const json::value* given = applicant_.proof.if_contains("queue");
+    if (!given) return std::nullopt;
+    auto read = fleet::read_announced(*given);
+    if (!read) return input_error(read.error().message);
+    announced_ = std::move(*read);
+    applicant_.proof.erase("queue");
+    return std::nullopt;
   }
 
   // ---- who it is, if somebody vouches for it
@@ -293,7 +305,7 @@ class Registration : public std::enable_shared_from_this<Registration> {
                                 identity.worker_id.str()));
     const store::Health health = parts().fleet->store_health();
     if (!health.ok) return refuse({"ReadOnly", health.sentence});
-    fleet::Proven proven{.admission = {}, .claims = identity.claims};
+    fleet::Proven proven{.admission = {}, .claims = identity.claims, .announced = announced_};
     if (announces_) proven.admission = identity.admission;
     if (unknown_worker_ && !proven.admission) return refuse(does_not_exist());
     let_in(std::move(proven));
@@ -359,6 +371,7 @@ class Registration : public std::enable_shared_from_this<Registration> {
   Applicant applicant_;
   bool known_provider_ = false, announces_ = false, unknown_worker_ = false;
   std::string challenge_;
+  std::optional<fleet::QueueFacts> announced_;
   Seen seen_;
   Time created_{};
 };

@@ -21,7 +21,7 @@ class QueueReader {
   explicit QueueReader(rules::Path at) : at_(std::move(at)) {}
 
   Complaints read(const json::object& table) {
-    const std::vector<std::string> known = {"resources", "tags", "team"};
+    const std::vector<std::string> known = {"resources", "tags", "team", "announce"};
     for (const auto& [key, value] : table)
       if (std::ranges::find(known, std::string_view(key)) == known.end())
         complaints_.push_back(unknown_key(at_, std::string(key), known, code_));
@@ -33,6 +33,7 @@ class QueueReader {
       else
         check_name({"team"}, "the name of a team", team->get_string());
     }
+    if (const json::value* announce = table.if_contains("announce")) read_announce(*announce);
     return std::move(complaints_);
   }
 
@@ -67,6 +68,18 @@ class QueueReader {
     }
     if (const auto fine = queue::Resources::from(named); !fine)
       wrong({"resources"}, fine.error().message);
+  }
+
+  // What workers may say of themselves.
+  void read_announce(const json::value& list) {
+    const std::vector<std::string> known = {"resources", "tags", "team"};
+    const auto names = from_value<std::vector<std::string>>(list);
+    const bool all_known = names && std::ranges::all_of(*names, [&](const std::string& name) {
+                             return std::ranges::find(known, name) != known.end();
+                           });
+    if (!all_known)
+      wrong({"announce"}, "must be a list of what workers may say of themselves",
+            "write announce = [\"resources\", \"tags\", \"team\"], or less of it");
   }
 
   void read_names(const char* key, std::string_view what, const json::value& names) {
