@@ -31,11 +31,12 @@ std::vector<config::Mistake> check_files(const Configuration& configuration) {
                                        std::to_string(secret->reveal().size()) +
                                        " letters; all have 44");
   }
-  if (identity.kind == IdentityKind::pool_key) {
+  if (!identity.key_file.empty()) {
     const auto key = read_secret_file(identity.key_file, "the pool's key", SecretText::document);
     const auto usable = key ? sign_with_pool_key(*key, identity.key_file, "a test")
                             : Result<PoolSignature>(key.error());
-    if (!usable) wrong("identity.keyFile", usable.error().message);
+    const bool alone = identity.kind == IdentityKind::pool_key;
+    if (!usable) wrong(alone ? "identity.keyFile" : "identity.poolKeyFile", usable.error().message);
   }
   if (!configuration.ca_file.empty())
     if (const auto trust = TlsContext::make(configuration.ca_file.string()); !trust)

@@ -16,6 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t max_file_bytes = 1024 * 1024;
+constexpr std::int64_t most_of_a_resource = 1'000'000'000'000;
 constexpr std::array<std::pair<std::string_view, IdentityKind>, 7> kinds{
     {{"local", IdentityKind::local},
      {"staticSecret", IdentityKind::static_secret},
@@ -27,8 +28,9 @@ constexpr std::array<std::pair<std::string_view, IdentityKind>, 7> kinds{
 
 class Reader {
  public:
-  Reader(const config::TomlDocument& document, const fs::path& file, bool has_positions)
-      : document_(document) {
+  Reader(const config::TomlDocument& document, const fs::path& file, bool has_positions,
+         const Overrides& overrides)
+      : document_(document), overrides_(overrides) {
     read_.has_positions = has_positions;
     configuration_.file = file;
     const fs::path parent = file.parent_path();
@@ -38,6 +40,7 @@ class Reader {
   ReadConfiguration read() {
     Settings top(document_, read_.mistakes);
     read_place(top);
+    read_announced(top);
     configuration_.capacity = static_cast<int>(top.integer("capacity", 1, 10'000).value_or(1));
     if (const auto folder = top.text("folder"))
       configuration_.folder = absolute(*folder);
@@ -87,6 +90,17 @@ class Reader {
                 "write it as provisioner/worker-type");
   }
 
+  // The host checks them again, and more closely.
+  void read_announced(Settings& top) {
+    Announced& announced = configuration_.announced;
+    Settings resources = top.table("resources");
+    for (const std::string& name : resources.keys())
+      if (const auto amount = resources.integer(name, 1, most_of_a_resource))
+        announced.resources[name] = *amount;
+    if (const auto tags = top.names("tags")) announced.tags = *tags;
+    announced.team = top.text("team").value_or("");
+  }
+
   void require_place(Settings& top, IdentityKind kind) {
     const Place& place = configuration_.place;
     const bool clouds = tells_place(kind) && kind != IdentityKind::relay;
@@ -96,7 +110,7 @@ class Reader {
     };
     need("rootUrl", place.root_url, clouds);
     const bool told = tells_place(kind);
-    need("workerPoolId", place.worker_pool_id, told);
+    need("workerPoolId", place.worker_pool_id, told || !overrides_.worker_pool_id.empty());
     need("providerId", place.provider_id, told);
     need("workerGroup", place.worker_group, told);
     need("workerId", place.worker_id, told);
@@ -135,13 +149,25 @@ class Reader {
         table.wrong(key, "the identity " + *name + " has no use for it");
     };
     file("secretFile", by_secret, identity.secret_file);
-    file("keyFile", identity.kind == IdentityKind::pool_key, identity.key_file);
+    const bool by_key = identity.kind == IdentityKind::pool_key;
+    file("keyFile", by_key, identity.key_file);
+    read_key_beside(table, by_key || identity.kind == IdentityKind::relay);
     identity.relay_url = address(table, "relayUrl");
     identity.metadata_url = address(table, "metadataUrl");
     if (known && identity.kind == IdentityKind::relay && !table.has("relayUrl"))
       table.wrong("relayUrl", "this must be said for the identity relay");
     table.finish();
     if (known) require_place(top, identity.kind);
+  }
+
+  // Shown in addition to what the identity itself shows.
+  void read_key_beside(Settings& table, bool useless) {
+    const auto text = table.text("poolKeyFile");
+    if (text && !useless) configuration_.identity.key_file = absolute(*text);
+    if (text && useless)
+      table.wrong("poolKeyFile", "the identity " +
+                                     std::string(to_string(configuration_.identity.kind)) +
+                                     " has no use for it");
   }
 
   void read_worker(Settings& top) {
@@ -230,6 +256,7 @@ class Reader {
   }
 
   const config::TomlDocument& document_;
+  const Overrides& overrides_;
   fs::path beside_;
   Configuration configuration_;
   ReadConfiguration read_;
@@ -239,6 +266,41 @@ ReadConfiguration unreadable(std::string reason, std::string remedy = "") {
   ReadConfiguration read;
   read.mistakes.push_back({config::Severity::error, {}, "", std::move(reason), std::move(remedy)});
   return read;
+}
+
+ReadConfiguration read_by_ending(const fs::path& file, std::string_view text,
+                                 const Overrides& overrides) {
+  const std::string ending = file.extension().string();
+  if (ending == ".toml") {
+    auto parsed = config::parse_toml(text);
+    if (const auto* mistake = boost::variant2::get_if<config::Mistake>(&parsed)) {
+      ReadConfiguration read;
+      read.has_positions = true;
+      read.mistakes.push_back(*mistake);
+      return read;
+    }
+    return Reader(boost::variant2::get<config::TomlDocument>(parsed), file, true, overrides).read();
+  }
+  if (ending == ".json") {
+    auto parsed = json::parse_object(text);
+    if (!parsed) return unreadable("this is not JSON: " + parsed.error().message);
+    config::TomlDocument document;
+    document.root = std::move(*parsed);
+    return Reader(document, file, false, overrides).read();
+  }
+  if (ending == ".yml" || ending == ".yaml") return read_worker_runner(file, text);
+  return unreadable("what this file is cannot be told from its name",
+                    "let it end in .toml, .json, or .yml for worker-runner's");
+}
+
+void lay_over(Configuration& configuration, const Overrides& overrides) {
+  if (!overrides.worker_pool_id.empty())
+    configuration.place.worker_pool_id = overrides.worker_pool_id;
+  Announced& announced = configuration.announced;
+  for (const auto& [name, amount] : overrides.announced.resources)
+    announced.resources[name] = amount;
+  if (!overrides.announced.tags.empty()) announced.tags = overrides.announced.tags;
+  if (!overrides.announced.team.empty()) announced.team = overrides.announced.team;
 }
 
 }  // namespace
@@ -257,34 +319,17 @@ bool is_launched(IdentityKind kind) {
          kind != IdentityKind::relay;
 }
 
-ReadConfiguration read_configuration(const fs::path& file) {
+ReadConfiguration read_configuration(const fs::path& file, const Overrides& overrides) {
   const auto text = read_file(file, max_file_bytes);
   if (!text) return unreadable(text.error().message);
-  return read_configuration(file, *text);
+  return read_configuration(file, *text, overrides);
 }
 
-ReadConfiguration read_configuration(const fs::path& file, std::string_view text) {
-  const std::string ending = file.extension().string();
-  if (ending == ".toml") {
-    auto parsed = config::parse_toml(text);
-    if (const auto* mistake = boost::variant2::get_if<config::Mistake>(&parsed)) {
-      ReadConfiguration read;
-      read.has_positions = true;
-      read.mistakes.push_back(*mistake);
-      return read;
-    }
-    return Reader(boost::variant2::get<config::TomlDocument>(parsed), file, true).read();
-  }
-  if (ending == ".json") {
-    auto parsed = json::parse_object(text);
-    if (!parsed) return unreadable("this is not JSON: " + parsed.error().message);
-    config::TomlDocument document;
-    document.root = std::move(*parsed);
-    return Reader(document, file, false).read();
-  }
-  if (ending == ".yml" || ending == ".yaml") return read_worker_runner(file, text);
-  return unreadable("what this file is cannot be told from its name",
-                    "let it end in .toml, .json, or .yml for worker-runner's");
+ReadConfiguration read_configuration(const fs::path& file, std::string_view text,
+                                     const Overrides& overrides) {
+  ReadConfiguration read = read_by_ending(file, text, overrides);
+  if (read.configuration) lay_over(*read.configuration, overrides);
+  return read;
 }
 
 std::string describe(const config::Mistake& mistake, const fs::path& file, bool has_position) {

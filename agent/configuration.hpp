@@ -25,7 +25,7 @@ struct IdentitySettings {
   IdentityKind kind = IdentityKind::static_secret;
   std::filesystem::path secret_file;  // local, static secret
   std::optional<Secret> secret;       // worker-runner has it in its own file
-  std::filesystem::path key_file;     // pool key
+  std::filesystem::path key_file;     // of the pool: the identity itself, or beside another
   std::string relay_url;
   std::string metadata_url;  // clouds; empty: the cloud's own
 };
@@ -50,9 +50,23 @@ struct Place {
               worker_id = {};
 };
 
+// What the worker says of itself to the host's queue.
+struct Announced {
+  std::map<std::string, std::int64_t> resources = {};
+  std::vector<std::string> tags = {};
+  std::string team = {};
+};
+
+// What the command line says; it counts more than the file.
+struct Overrides {
+  std::string worker_pool_id = {};
+  Announced announced = {};
+};
+
 struct Configuration {
   std::filesystem::path file;
   Place place;
+  Announced announced;
   int capacity = 1;
   std::filesystem::path folder;
   std::filesystem::path ca_file;
@@ -75,8 +89,10 @@ struct ReadConfiguration {
 };
 
 // By the file's ending: .toml, .json, .yml or .yaml. Reads no other file.
-ReadConfiguration read_configuration(const std::filesystem::path& file);
-ReadConfiguration read_configuration(const std::filesystem::path& file, std::string_view text);
+ReadConfiguration read_configuration(const std::filesystem::path& file,
+                                     const Overrides& overrides = {});
+ReadConfiguration read_configuration(const std::filesystem::path& file, std::string_view text,
+                                     const Overrides& overrides = {});
 
 // "agent.toml:3:1: error: identity.kind: ..."
 std::string describe(const config::Mistake& mistake, const std::filesystem::path& file,

@@ -93,11 +93,11 @@ void HostCalls::register_worker(const Place& place, const json::object& proof, T
 }
 
 void HostCalls::register_at_relay(const std::string& relay_url, const Place& place,
-                                  const json::object& state, Time boot, Granted done) {
+                                  const json::object& description, Time boot, Granted done) {
   json::object body;
   body["systemBootTime"] = format_time(boot);
   if (!place.worker_pool_id.empty()) body["workerPoolId"] = place.worker_pool_id;
-  if (!state.empty()) body["state"] = state;
+  for (const auto& member : description) body[member.key()] = member.value();
   call("POST", relay_url + "/api/muster-relay/v1/register", &body, false,
        [done = std::move(done)](const Outcome& outcome, const std::string& answer) {
          answer_grant(done, outcome, answer);

@@ -20,8 +20,9 @@ class HostCalls {
   using Answered = std::function<void(const Outcome&)>;
 
   void register_worker(const Place& place, const json::object& proof, Time boot, Granted done);
+  // `description`: what the worker says of itself, `state` and `queue`.
   void register_at_relay(const std::string& relay_url, const Place& place,
-                         const json::object& state, Time boot, Granted done);
+                         const json::object& description, Time boot, Granted done);
   void challenge(const Place& place, std::function<void(const Outcome&, std::string)> done);
 
   // From here on signed; use() says as whom.

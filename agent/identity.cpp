@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <muster/codec.hpp>
+
 #include "agent/metadata.hpp"
 #include "agent/pool_key.hpp"
 #include "host/base/secret_file.hpp"
@@ -12,6 +14,14 @@ namespace muster::agent {
 namespace {
 
 constexpr Milliseconds state_command_timeout = std::chrono::seconds(30);
+
+json::object said_to_queue(const Announced& announced) {
+  json::object said;
+  if (!announced.resources.empty()) said["resources"] = codec::to_value(announced.resources);
+  if (!announced.tags.empty()) said["tags"] = codec::to_value(announced.tags);
+  if (!announced.team.empty()) said["team"] = announced.team;
+  return said;
+}
 
 }  // namespace
 
@@ -73,9 +83,9 @@ void Registrar::prove() {
     case IdentityKind::static_secret:
       return prove_by_secret();
     case IdentityKind::pool_key:
-      return prove_by_pool_key();
+      return show({});
     case IdentityKind::relay:
-      return host_.register_at_relay(configuration_.identity.relay_url, place_, state_, boot_,
+      return host_.register_at_relay(configuration_.identity.relay_url, place_, described(), boot_,
                                      [this](const Outcome& outcome, std::optional<Grant> grant) {
                                        done_(outcome, std::move(grant), place_);
                                      });
@@ -97,21 +107,6 @@ void Registrar::prove_by_secret() {
   show(std::move(proof));
 }
 
-void Registrar::prove_by_pool_key() {
-  host_.challenge(place_, [this](const Outcome& outcome, const std::string& challenge) {
-    if (outcome.kind != Outcome::Kind::done) return done_(outcome, std::nullopt, place_);
-    const std::filesystem::path& file = configuration_.identity.key_file;
-    const auto key = read_secret_file(file, "the pool's key", SecretText::document);
-    if (!key) return fail(key.error());
-    const auto made = sign_with_pool_key(*key, file, challenge);
-    if (!made) return fail(made.error());
-    json::object proof;
-    proof["poolKey"] = json::object{
-        {"challenge", challenge}, {"signature", made->signature}, {"publicKey", made->public_key}};
-    show(std::move(proof));
-  });
-}
-
 void Registrar::prove_by_cloud() {
   const IdentitySettings& identity = configuration_.identity;
   ask_cloud(identity.kind, http_, identity.metadata_url, place_,
@@ -129,8 +124,37 @@ void Registrar::prove_by_cloud() {
             });
 }
 
+// What the worker says of itself, whoever says who it is.
+json::object Registrar::described() const {
+  json::object description;
+  if (!state_.empty()) description["state"] = state_;
+  if (json::object said = said_to_queue(configuration_.announced); !said.empty())
+    description["queue"] = std::move(said);
+  return description;
+}
+
 void Registrar::show(json::object proof) {
-  if (!state_.empty()) proof["state"] = state_;
+  for (auto& member : described()) proof[member.key()] = member.value();
+  if (configuration_.identity.key_file.empty()) return send(proof);
+  sign_challenge(std::move(proof));
+}
+
+void Registrar::sign_challenge(json::object proof) {
+  host_.challenge(place_, [this, proof = std::move(proof)](const Outcome& outcome,
+                                                           const std::string& challenge) mutable {
+    if (outcome.kind != Outcome::Kind::done) return done_(outcome, std::nullopt, place_);
+    const std::filesystem::path& file = configuration_.identity.key_file;
+    const auto key = read_secret_file(file, "the pool's key", SecretText::document);
+    if (!key) return fail(key.error());
+    const auto made = sign_with_pool_key(*key, file, challenge);
+    if (!made) return fail(made.error());
+    proof["poolKey"] = json::object{
+        {"challenge", challenge}, {"signature", made->signature}, {"publicKey", made->public_key}};
+    send(proof);
+  });
+}
+
+void Registrar::send(const json::object& proof) {
   host_.register_worker(place_, proof, boot_,
                         [this](const Outcome& outcome, std::optional<Grant> grant) {
                           done_(outcome, std::move(grant), place_);

@@ -28,11 +28,13 @@ class Registrar {
 
  private:
   void gather_state(std::size_t index);
+  json::object described() const;
   void prove();
   void prove_by_secret();
-  void prove_by_pool_key();
   void prove_by_cloud();
   void show(json::object proof);
+  void sign_challenge(json::object proof);
+  void send(const json::object& proof);
   void fail(const Error& error);
 
   const Configuration& configuration_;

@@ -11,12 +11,14 @@
 #include <unistd.h>
 
 #include "agent/agent.hpp"
+#include "agent/command_line.hpp"
 
 namespace muster::agent {
 namespace {
 
-constexpr const char* default_file = "/etc/muster/agent.toml";
-constexpr const char* help = R"(usage: muster-agent [--config FILE] [--check | --detach]
+constexpr const char* help =
+    R"(usage: muster-agent [--config FILE] [--check | --detach] [--pool NAME | --team NAME]
+                    [--tag TAG]... [--resource NAME=NUMBER]...
 
 Registers this machine or process as a worker of a muster host, keeps its credentials and configuration
 fresh, supervises the worker implementation and takes the worker off the list when it ends.
@@ -25,6 +27,12 @@ fresh, supervises the worker implementation and takes the worker off the list wh
   --check         only look whether the configuration is right, and say all that is not
   --detach        go on in the background, once the lock of the agent's folder is held;
                   what is said then goes to agent.log in that folder
+  --pool NAME     the pool that it joins: a worker type, or provisionerId/workerType in full
+  --team NAME     the team that it belongs to and serves alone
+  --tag TAG       it serves only requests that ask for tags, all of which it must have; may be repeated
+  --resource NAME=NUMBER
+                  what it has, memory=65536 for example; may be repeated
+                  These four count more than what the configuration says.
   --version       print the version
   --help          print this
 
@@ -37,11 +45,6 @@ Exit codes:
    3  wrong configuration           23  never registered
   10  the implementation failed     24  the host was out of reach until the credentials were over
 )";
-
-struct CommandLine {
-  std::string file = default_file;
-  bool check = false, detach = false;
-};
 
 class DescriptorOutput final : public LogOutput {
  public:
@@ -56,42 +59,8 @@ int usage(const std::string& wrong) {
   return static_cast<int>(ExitCode::usage);
 }
 
-// Nothing: exit with `code`.
-std::optional<CommandLine> parse(int argc, char** argv, int& code) {
-  CommandLine line;
-  code = 0;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--help" || word == "-h") {
-      std::fputs(help, stdout);
-      return std::nullopt;
-    }
-    if (word == "--version") {
-      std::puts(MUSTER_VERSION);
-      return std::nullopt;
-    }
-    if (word == "--check") {
-      line.check = true;
-    } else if (word == "--detach") {
-      line.detach = true;
-    } else if (word == "--config" && i + 1 < argc) {
-      line.file = argv[++i];
-    } else if (word.starts_with("--config=")) {
-      line.file = word.substr(9);
-    } else {
-      code = usage(word == "--config" ? "--config needs a file" : "there is no option " + word);
-      return std::nullopt;
-    }
-  }
-  if (line.check && line.detach) {
-    code = usage("--check and --detach exclude each other");
-    return std::nullopt;
-  }
-  return line;
-}
-
 std::optional<Configuration> read(const CommandLine& line) {
-  ReadConfiguration found = read_configuration(line.file);
+  ReadConfiguration found = read_configuration(line.file, line.overrides);
   for (const auto& mistake : found.mistakes)
     std::fprintf(stderr, "%s\n", describe(mistake, line.file, found.has_positions).c_str());
   if (!found.configuration) return std::nullopt;
@@ -172,9 +141,12 @@ int detach(Configuration configuration) {
 }
 
 int run(int argc, char** argv) {
-  int code = 0;
-  const auto line = parse(argc, argv, code);
-  if (!line) return code;
+  const auto line = parse_command_line({argv + 1, argv + argc});
+  if (!line) return usage(line.error().message);
+  if (line->help || line->version) {
+    std::fputs(line->help ? help : MUSTER_VERSION "\n", stdout);
+    return static_cast<int>(ExitCode::ok);
+  }
   auto configuration = read(*line);
   if (!configuration) return static_cast<int>(ExitCode::configuration);
   if (line->check) {

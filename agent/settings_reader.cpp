@@ -96,6 +96,18 @@ std::optional<std::vector<std::string>> Settings::words(std::string_view key) {
   return std::nullopt;
 }
 
+std::optional<std::vector<std::string>> Settings::names(std::string_view key) {
+  const json::value* found = raw(key);
+  if (!found) return std::nullopt;
+  std::vector<std::string> list;
+  if (found->is_array())
+    for (const json::value& name : found->get_array())
+      if (name.is_string() && !name.get_string().empty()) list.emplace_back(name.get_string());
+  if (found->is_array() && list.size() == found->get_array().size()) return list;
+  wrong(key, "this must be a list of texts that are not empty", "write it as [\"one\", \"two\"]");
+  return std::nullopt;
+}
+
 Settings Settings::table(std::string_view key) {
   const json::value* found = raw(key);
   const std::string pointer = pointer_ + "/" + config::pointer_part(key);

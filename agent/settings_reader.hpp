@@ -24,6 +24,7 @@ class Settings {
   std::optional<bool> truth(std::string_view key);
   std::optional<std::chrono::milliseconds> duration(std::string_view key);
   std::optional<std::vector<std::string>> words(std::string_view key);  // a command: at least one
+  std::optional<std::vector<std::string>> names(std::string_view key);  // texts that are not empty
   // The table below the key; an empty one if there is none.
   Settings table(std::string_view key);
   bool has(std::string_view key) const;

@@ -40,9 +40,11 @@ std::string mistake_in(const json::object& body) {
       if (!value.is_object()) return "state must be an object";
       for (const auto& [name, text] : value.get_object())
         if (!text.is_string()) return "every value of state must be a text";
+    } else if (key == "queue") {
+      if (!value.is_object()) return "queue must be an object";
     } else {
       return "there is no `" + std::string(key) +
-             "`; a machine says workerPoolId, systemBootTime and state at most";
+             "`; a machine says workerPoolId, systemBootTime, state and queue at most";
     }
   }
   return {};

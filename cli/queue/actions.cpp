@@ -3,9 +3,13 @@
 #include "cli/connection.hpp"
 #include "cli/fleet/show.hpp"
 #include "cli/queue/show.hpp"
+#include "host/base/atomic_file.hpp"
+#include "ssh/public_key.hpp"
 
 namespace muster::cli {
 namespace {
+
+constexpr std::size_t longest_key_file = std::size_t{16} << 10;
 
 void put_out(const QueueOptions& options, const json::value& document,
              std::string (*shown)(const json::object&, const Style&)) {
@@ -29,6 +33,15 @@ std::string names(const std::vector<std::string>& teams) {
   return all;
 }
 
+// Looked at before anything is sent: a private key must not leave this machine.
+std::string public_key_in(const std::string& file) {
+  const auto text = read_file(file, longest_key_file);
+  if (!text) fail(text.error());
+  if (const auto key = ssh::PublicKey::parse(*text); !key)
+    fail(Error::invalid(file + ": " + key.error().message));
+  return text->substr(0, text->find_last_not_of("\r\n") + 1);
+}
+
 json::value attachment(const QueueOptions& options, const char* verb) {
   json::array teams;
   for (const std::string& team : options.teams) teams.emplace_back(team);
@@ -49,7 +62,11 @@ void list_worker_pools(const QueueOptions& options) {
 }
 
 void set_worker_pool(const QueueOptions& options) {
-  say(options, answer_of(connect(options.host).put(pool_path(options), {})),
+  json::object body;
+  json::array keys;
+  for (const std::string& file : options.key_files) keys.emplace_back(public_key_in(file));
+  if (!keys.empty() || options.no_keys) body["publicKeys"] = std::move(keys);
+  say(options, answer_of(connect(options.host).put(pool_path(options), body)),
       with_provisioner(options.name) + " serves the teams that are attached to it, and no others");
 }
 

@@ -12,7 +12,8 @@ struct QueueOptions {
   HostOptions host;
   bool as_json = false, exclusive = false;
   std::string name, subject;
-  std::vector<std::string> teams;
+  std::vector<std::string> teams, key_files;
+  bool no_keys = false;
   double weight = 1;
   long long max_held = 0, max_pending = 0;
 };

@@ -82,10 +82,20 @@ void add_queue_commands(CLI::App& app) {
   eta.app->add_option("subject", eta.options->subject,
                       "A request, a pool or a launch configuration");
   QueueCommand(app, "queue", "What waits for workers, by team and by pool", show_queue);
-  QueueCommand(app, "worker-pools", "The pools that are dedicated to teams", list_worker_pools);
-  QueueCommand(app, "set-worker-pool", "Dedicate a pool to the teams that are attached to it",
-               set_worker_pool)
-      .name(pool_name);
+  QueueCommand(app, "worker-pools",
+               "The pools that are dedicated to teams, or whose workers need a key",
+               list_worker_pools);
+  const QueueCommand pool(app, "set-worker-pool",
+                          "Dedicate a pool to the teams that are attached to it", set_worker_pool);
+  pool.name(pool_name);
+  auto* keys = pool.app
+                   ->add_option("--public-worker-key", pool.options->key_files,
+                                "The .pub file of a key with which workers may join, and without "
+                                "any they may not; may be repeated. Keys of before are replaced")
+                   ->type_name("FILE")
+                   ->allow_extra_args(false);
+  pool.app->add_flag("--no-public-worker-keys", pool.options->no_keys, "Workers need no key")
+      ->excludes(keys);
   QueueCommand(app, "destroy-worker-pool",
                "Dedicate a pool no longer; it must have no teams and no workers",
                destroy_worker_pool)

@@ -134,17 +134,23 @@ std::string show_worker_pools(const json::object& document, const Style& style) 
   const json::array pools = list_of(document, "workerPools");
   if (pools.empty())
     return "no pool is dedicated to teams: all workers are shared (see: muster set-worker-pool)\n";
+  const auto file_of = [](const json::object& pool) {
+    const std::string file = text_of(pool, "origin");
+    return file.empty() ? text_of(pool, "keysOrigin") : file;
+  };
   Table rows;
   rows.add({{"POOL", Look::bold},
             {"WORKERS", Look::bold},
             {"TEAMS", Look::bold},
+            {"KEYS", Look::bold},
             {"CONFIGURED IN", Look::bold}});
   for (const json::value& item : pools) {
     const json::object& pool = item.as_object();
     rows.add({{text_of(pool, "workerPoolId"), Look::bold},
               {text_of(pool, "workers")},
               {joined(list_of(pool, "teams"))},
-              {text_of(pool, "origin")}});
+              {joined(list_of(pool, "keyFingerprints"))},
+              {file_of(pool)}});
   }
   return rows.text(style);
 }

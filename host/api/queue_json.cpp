@@ -4,6 +4,7 @@
 
 #include "host/api/fleet_json.hpp"
 #include "host/api/members.hpp"
+#include "host/queue/pool_keys.hpp"
 
 namespace muster::api {
 namespace {
@@ -68,6 +69,12 @@ json::object team_pool_document(const queue::TeamPool& pool, const fleet::Fleet&
                         {"teams", std::move(teams)},
                         {"workers", pool.workers}};
   if (!pool.origin.empty()) document["origin"] = pool.origin;
+  if (const auto keys = queue::read_pool_keys("publicKeys", pool.public_keys); keys) {
+    json::array fingerprints;
+    for (const ssh::PublicKey& key : *keys) fingerprints.emplace_back(key.fingerprint());
+    document["keyFingerprints"] = std::move(fingerprints);
+  }
+  if (!pool.keys_origin.empty()) document["keysOrigin"] = pool.keys_origin;
   return document;
 }
 

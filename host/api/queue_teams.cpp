@@ -66,6 +66,14 @@ Paths::AnsweringRead read_team(const Request& request, const Query&) {
 // -------------------------------------------------------------------------------------------------
 // Pools
 
+struct PoolBody {
+  std::optional<std::vector<std::string>> public_keys = {};  // nothing: as they are
+
+  static constexpr auto fields() {
+    return std::tuple{optional("publicKeys", &PoolBody::public_keys)};
+  }
+};
+
 struct Attachment {
   std::vector<std::string> teams;
   bool exclusive = false;
@@ -79,7 +87,8 @@ struct Attachment {
 Response list_team_pools(const Request&, const Query&, const Fleet& fleet, Now) {
   json::array pools;
   for (const queue::TeamPool& pool : fleet.queue().pools())
-    if (pool.dedicated) pools.push_back(team_pool_document(pool, fleet));
+    if (pool.dedicated || !pool.public_keys.empty())
+      pools.push_back(team_pool_document(pool, fleet));
   return json_answer(json::object{{"workerPools", std::move(pools)}});
 }
 
@@ -94,8 +103,15 @@ Paths::Answering changing_pool(const Request& request, Change change) {
 }
 
 Paths::AnsweringRead read_set_pool(const Request& request, const Query&) {
-  return changing_pool(request, [](queue::Queue& queue, const WorkerPoolId& id, Time now) {
-    return queue.set_pool(id, now);
+  PoolBody wanted;
+  if (!request.body.empty()) {
+    auto body = body_of<PoolBody>(request);
+    if (!body) return body.error();
+    wanted = std::move(*body);
+  }
+  return changing_pool(request, [keys = std::move(wanted.public_keys)](
+                                    queue::Queue& queue, const WorkerPoolId& id, Time now) {
+    return queue.set_pool(id, keys, now);
   });
 }
 

@@ -272,6 +272,7 @@ void Fleet::erase_worker(Index index) {
   by_number_.erase(worker.number);
   --launch_configs_[worker.launch_config].rows;
   outcome_.changes.emplace_back(store::erase<WorkerRow>({worker.number}));
+  keep_announced(worker.number, std::nullopt);
   if (worker.dirty) std::erase(dirty_workers_, index);
   worker = Worker{};
   free_workers_.push_back(index);

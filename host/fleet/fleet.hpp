@@ -156,6 +156,8 @@ class Fleet {
                                                     const ProviderId& provider) const;
   // Whatever its pool; two providers may have machines of the same name.
   std::vector<const Worker*> find_workers(const WorkerGroup& group, const WorkerId& id) const;
+  // What the worker said of itself to the queue when it registered; null: nothing.
+  const QueueFacts* announced_facts(const Worker& worker) const;
   const ApiPoolRow* find_api_pool(const WorkerPoolId& id) const;
   const std::string& group_name(Index group) const { return groups_[group]; }
   std::vector<bidding::Hold> holds() const { return holds_.all(); }
@@ -223,6 +225,7 @@ class Fleet {
   // loading.cpp
   Result<void> load_pools(const store::Store& store);
   Result<void> load_launch_configs(const store::Store& store);
+  Result<void> load_worker_facts(const store::Store& store);
   Result<void> load_workers(const store::Store& store);
   Result<void> load_holds(const store::Store& store);
 
@@ -368,6 +371,12 @@ class Fleet {
   void tell_queue_of_pools();
   void offer_to_queue(Index worker);
   void offer_changed_workers();
+  Result<void> check_announced(const WorkerName& name, const ProviderId& provider,
+                               const QueueFacts& announced) const;
+  void keep_announced(std::int64_t worker, const std::optional<QueueFacts>& announced);
+  QueueFacts facts_of(const Worker& worker) const;
+  std::int64_t tasks_at_once(const Worker& worker) const;
+  std::int32_t capacity_at_work(const Worker& worker, std::int64_t tasks) const;
   void count_leases();
   std::int32_t leased_of(const Worker& worker) const;
   Time next_measure() const;
@@ -421,6 +430,7 @@ class Fleet {
   std::map<WorkerPoolId, std::shared_ptr<const PoolSpec>> api_pools_;
   std::map<WorkerPoolId, ApiPoolRow> api_rows_;
   std::unique_ptr<queue::Queue> queue_;
+  std::map<std::int64_t, QueueFacts> announced_;  // what workers said of themselves; few do
   bool queue_in_use_ = false;                     // until then its workers would only cost memory
   Time queue_measured_{};                         // when its demand was last taken
   std::map<std::int64_t, json::value> bid_data_;  // of workers whose launch is tried again

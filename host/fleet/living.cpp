@@ -37,6 +37,9 @@ Result<Registered> Fleet::register_worker(const WorkerName& name, const Provider
   const auto at = provider_index_.find(provider);
   if (at == provider_index_.end())
     return Error::not_found("there is no provider " + provider.str());
+  if (proven.announced)
+    if (const auto may = check_announced(name, provider, *proven.announced); !may)
+      return may.error();
   if (proven.admission)
     if (const auto admitted = admit(at->second, name, *proven.admission); !admitted)
       return admitted.error();
@@ -68,6 +71,7 @@ Result<Registered> Fleet::register_worker(const WorkerName& name, const Provider
                         (worker.drain == Drain::interrupted && worker.announced());
   if (first) became_running(index);
   Registered registered = renew(index, secret, {});
+  keep_announced(worker.number, proven.announced);
   if (was_away) end_drain(index, "it has registered");
   if (first || was_away)
     happen("worker-running", worker, first ? "registered" : "registered again",
@@ -153,11 +157,14 @@ Result<void> Fleet::worker_active(const WorkerName& name, std::int64_t busy, Now
   if (!index) return index.error();
   if (workers_[*index].state != WorkerState::running)
     return no_longer_wanted(in_words(name) + " does not run");
-  if (busy < 0 || busy > workers_[*index].capacity)
+  const std::int64_t most =
+      std::max<std::int64_t>(workers_[*index].capacity, tasks_at_once(workers_[*index]));
+  if (busy < 0 || busy > most)
     return Error::invalid("busy is " + std::to_string(busy) + ", but the worker's capacity is " +
-                          std::to_string(workers_[*index].capacity));
+                          std::to_string(most));
   // What is leased of a worker is work, also if the worker knows nothing of it.
-  const auto works = std::max(static_cast<std::int32_t>(busy), leased_of(workers_[*index]));
+  const auto works =
+      std::max(capacity_at_work(workers_[*index], busy), leased_of(workers_[*index]));
   const bool first = works > 0 && !workers_[*index].claimed;
   const bool changed = workers_[*index].busy != works;
   {

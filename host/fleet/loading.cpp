@@ -52,9 +52,9 @@ Result<std::unique_ptr<Fleet>> Fleet::load(const store::Store& store, Settings s
       std::move(settings), host.contains("hostId") ? host["hostId"] : host_id, epoch, now);
   fleet->next_number_ = fleet->reserved_ = std::max<std::int64_t>(1, number_in(host["nextNumber"]));
   fleet->next_event_ = std::max<std::int64_t>(1, number_in(host["nextEvent"]));
-  for (const auto part :
-       {&Fleet::load_pools, &Fleet::load_launch_configs, &Fleet::load_times, &Fleet::load_workers,
-        &Fleet::load_holds, &Fleet::load_events, &Fleet::load_queue})
+  for (const auto part : {&Fleet::load_pools, &Fleet::load_launch_configs, &Fleet::load_times,
+                          &Fleet::load_worker_facts, &Fleet::load_workers, &Fleet::load_holds,
+                          &Fleet::load_events, &Fleet::load_queue})
     if (const auto done = (fleet.get()->*part)(store); !done) return done.error();
   fleet->clock_was_set();  // it may have been while nobody looked
   for (Index at = 0; at < fleet->pools_.size(); ++at) fleet->wake(at, true);
@@ -128,6 +128,13 @@ Result<void> Fleet::load_launch_configs(const store::Store& store) {
   return {};
 }
 
+Result<void> Fleet::load_worker_facts(const store::Store& store) {
+  return store::read_rows<WorkerFactsRow>(store, [&](WorkerFactsRow row) {
+    if (auto facts = read_announced(json::value(std::move(row.facts))))
+      announced_[row.number] = std::move(*facts);
+  });
+}
+
 Result<void> Fleet::load_workers(const store::Store& store) {
   std::optional<Error> wrong;
   std::map<std::pair<Index, LaunchConfigId>, Index> launch_configs;
@@ -154,7 +161,8 @@ Result<void> Fleet::load_workers(const store::Store& store) {
     worker.phase = row.phase;
     worker.drain = row.drain;
     worker.capacity = static_cast<std::int32_t>(row.capacity);
-    worker.working = worker.busy = static_cast<std::int32_t>(row.busy);
+    worker.working = static_cast<std::int32_t>(row.busy);
+    worker.busy = capacity_at_work(worker, row.busy);
     worker.epoch = row.epoch;
     worker.attempts = static_cast<std::uint8_t>(std::clamp<std::int64_t>(row.attempts, 0, 200));
     worker.price = row.price;
@@ -219,6 +227,8 @@ store::Batch Fleet::everything() const {
     }
   for (const Worker& worker : workers_)
     if (worker.number != 0) rows.emplace_back(store::put(row_of(worker)));
+  for (const auto& [number, facts] : announced_)
+    rows.emplace_back(store::put(WorkerFactsRow{number, codec::to_value(facts).as_object()}));
   for (const bidding::Hold& hold : holds_.all()) rows.emplace_back(store::put(to_row(hold)));
   std::ranges::move(queue_->everything(), std::back_inserter(rows));
   return rows;

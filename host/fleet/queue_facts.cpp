@@ -8,12 +8,43 @@
 #include "host/queue/queue.hpp"
 
 namespace muster::fleet {
+namespace {
+
+// What workers may announce where their configuration does not say.
+const std::vector<std::string> announced_by_default = {"resources", "tags"};
+
+Error wrong(const std::string& why) {
+  return Error::invalid("queue in workerIdentityProof: " + why);
+}
+
+Result<void> check_names(const QueueFacts& facts) {
+  if (facts.tags && facts.tags->size() > queue::most_tags)
+    return wrong("there are " + std::to_string(facts.tags->size()) + " tags; at most " +
+                 std::to_string(queue::most_tags) + " are possible");
+  for (const std::string& tag : facts.tags.value_or(std::vector<std::string>()))
+    if (const auto fine = queue::check_name("a tag", tag); !fine)
+      return wrong(fine.error().message);
+  if (facts.team)
+    if (const auto fine = queue::check_name("the name of a team", *facts.team); !fine)
+      return wrong(fine.error().message);
+  return {};
+}
+
+// Each set of tags makes a group of workers: the same tags are to be the same set.
+void put_in_order(QueueFacts& facts) {
+  if (!facts.tags) return;
+  std::ranges::sort(*facts.tags);
+  const auto [repeated, end] = std::ranges::unique(*facts.tags);
+  facts.tags->erase(repeated, end);
+}
+
+}  // namespace
 
 QueueFacts queue_facts_of(const LaunchConfigSpec& spec) {
   QueueFacts facts;
   if (const json::value* given = spec.worker_config.if_contains("queue"))
     if (auto read = from_value<QueueFacts>(*given)) facts = std::move(*read);
-  std::ranges::sort(facts.tags);
+  put_in_order(facts);
   return facts;
 }
 
@@ -22,6 +53,52 @@ queue::Resources resources_of(const QueueFacts& facts, std::int64_t capacity) {
   return given ? *given : queue::Resources{capacity, {}};
 }
 
+// -------------------------------------------------------------------------------------------------
+// What workers say themselves
+
+Result<QueueFacts> read_announced(const json::value& given) {
+  auto facts = from_value<QueueFacts>(given);
+  if (!facts) return wrong(facts.error().message);
+  for (const auto& member : given.get_object())
+    if (member.key() != "resources" && member.key() != "tags" && member.key() != "team")
+      return wrong("there is no `" + std::string(member.key()) +
+                   "`; a worker announces resources, tags and team at most");
+  const auto has = queue::Resources::from(facts->resources);
+  if (!has) return wrong(has.error().message);
+  if (has->active_task > largest_capacity)
+    return wrong("active-task is at most " + std::to_string(largest_capacity));
+  if (const auto fine = check_names(*facts); !fine) return fine.error();
+  put_in_order(*facts);
+  return facts;
+}
+
+Result<void> may_announce(const LaunchConfigSpec& spec, const QueueFacts& announced) {
+  std::vector<std::string> allowed = announced_by_default;
+  const json::value* section = spec.worker_config.if_contains("queue");
+  const json::object* configured = section ? section->if_object() : nullptr;
+  if (const json::value* list = configured ? configured->if_contains("announce") : nullptr)
+    if (auto read = from_value<std::vector<std::string>>(*list)) allowed = std::move(*read);
+  const auto check = [&](const char* what, bool is_announced) -> Result<void> {
+    if (!is_announced || std::ranges::find(allowed, what) != allowed.end()) return {};
+    return wrong("workers of this pool may not announce `" + std::string(what) +
+                 "`: take it away, or let its worker configuration allow it with "
+                 "workerConfig.queue.announce");
+  };
+  if (const auto may = check("resources", !announced.resources.empty()); !may) return may;
+  if (const auto may = check("tags", announced.tags.has_value()); !may) return may;
+  return check("team", announced.team.has_value());
+}
+
+QueueFacts combined(QueueFacts configured, const QueueFacts& announced) {
+  configured.resources.insert(announced.resources.begin(), announced.resources.end());
+  if (!configured.tags) configured.tags = announced.tags;
+  if (!configured.team) configured.team = announced.team;
+  return configured;
+}
+
+// -------------------------------------------------------------------------------------------------
+// What workers will be
+
 bool Promised::serves(const std::vector<std::string>& wanted, const queue::Resources& needs) const {
   return queue::tags_match(tags, wanted) && has.has_room({0, {}}, needs);
 }
@@ -29,7 +106,7 @@ bool Promised::serves(const std::vector<std::string>& wanted, const queue::Resou
 Promised promised_by(const LaunchConfigSpec& spec) {
   QueueFacts facts = queue_facts_of(spec);
   queue::Resources has = resources_of(facts, instance_capacity(spec));
-  return {std::move(facts.tags), std::move(has)};
+  return {std::move(facts.tags).value_or(std::vector<std::string>()), std::move(has)};
 }
 
 }  // namespace muster::fleet

@@ -1,7 +1,8 @@
-// What workers of a launch configuration are to the queue.
+// What workers are to the queue, as their launch configuration says and as they say themselves.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,11 +13,12 @@
 
 namespace muster::fleet {
 
-// What a worker is to the queue beyond its capacity: `queue` in its worker configuration.
+// What a worker is to the queue beyond its capacity: `queue` in its worker configuration, or in
+// what it shows when it registers.
 struct QueueFacts {
   std::map<std::string, std::int64_t> resources = {};
-  std::vector<std::string> tags = {};
-  std::string team = {};
+  std::optional<std::vector<std::string>> tags = {};
+  std::optional<std::string> team = {};
 
   static constexpr auto fields() {
     return std::tuple{optional("resources", &QueueFacts::resources),
@@ -25,7 +27,15 @@ struct QueueFacts {
 };
 
 QueueFacts queue_facts_of(const LaunchConfigSpec& spec);
+// "active-task" is the capacity unless they say something else.
 queue::Resources resources_of(const QueueFacts& facts, std::int64_t capacity);
+
+// What a worker announces of itself. Fails as `invalid`, in a sentence for whoever set it up.
+Result<QueueFacts> read_announced(const json::value& given);
+// Whether workers of the launch configuration may announce all of that; likewise.
+Result<void> may_announce(const LaunchConfigSpec& spec, const QueueFacts& announced);
+// What the configuration says counts more than what the worker does.
+QueueFacts combined(QueueFacts configured, const QueueFacts& announced);
 
 // What a worker that it launches will be to the queue.
 struct Promised {

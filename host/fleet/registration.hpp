@@ -6,6 +6,8 @@
 
 #include <muster/provider.hpp>
 
+#include "host/fleet/queue_facts.hpp"
+
 namespace muster::fleet {
 
 // What a worker is told when it registers.
@@ -28,11 +30,12 @@ struct WorkerName {
   WorkerId worker_id;
 };
 
-// What a provider has found out about a worker that registers.
+// What a provider has found out about a worker that registers, and what the worker says itself.
 struct Proven {
   // It may join though nobody has made it known.
   std::optional<Admission> admission = {};
   json::object claims = {};  // for those who hear of it
+  std::optional<QueueFacts> announced = {};
 };
 
 // A worker that nobody launches: its owner says that it is there.

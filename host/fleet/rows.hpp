@@ -194,6 +194,19 @@ struct WorkerRow {
   }
 };
 
+// What a worker said of itself to the queue when it registered last; most say nothing.
+struct WorkerFactsRow {
+  static constexpr std::string_view table = "worker_facts";
+  static constexpr std::size_t key_columns = 1;
+  std::int64_t number = 0;  // the worker's
+  json::object facts = {};
+
+  static constexpr auto fields() {
+    return std::tuple{required("number", &WorkerFactsRow::number),
+                      required("facts", &WorkerFactsRow::facts)};
+  }
+};
+
 // What not to try for a while, for all pools.
 struct HoldRow {
   static constexpr std::string_view table = "holds";

@@ -27,7 +27,7 @@ struct Document {
   double cycling_share = 1;
   std::vector<WindowDocument> cycling_windows;
   std::vector<ProviderId> providers;
-  std::vector<std::string> teams;
+  std::vector<std::string> teams, public_worker_keys;
   std::vector<queue::Strategy> placement_strategies;
   json::object payload_schema;
 
@@ -49,6 +49,7 @@ struct Document {
                       optional("cyclingWindows", &Document::cycling_windows),
                       required("providers", &Document::providers),
                       optional("teams", &Document::teams),
+                      optional("publicWorkerKeys", &Document::public_worker_keys),
                       optional("placementStrategies", &Document::placement_strategies),
                       optional("payloadSchema", &Document::payload_schema)};
   }
@@ -75,6 +76,7 @@ json::object to_json(const PoolSpec& spec) {
                     .cycling_windows = {},
                     .providers = spec.providers,
                     .teams = spec.teams,
+                    .public_worker_keys = spec.public_worker_keys,
                     .placement_strategies = spec.placement_strategies,
                     .payload_schema = spec.payload_schema};
   for (const auto& window : life.cycling_windows)
@@ -106,6 +108,7 @@ Result<PoolSpec> pool_spec_from_json(const json::object& from) {
       .providers = document->providers,
       .launch_configs = {},
       .teams = document->teams,
+      .public_worker_keys = document->public_worker_keys,
       .placement_strategies = document->placement_strategies,
       .payload_schema = document->payload_schema};
   for (const WindowDocument& window : document->cycling_windows)

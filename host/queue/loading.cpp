@@ -77,8 +77,13 @@ TeamRow Queue::row_of(const Team& team) const {
 }
 
 TeamPoolRow Queue::row_of(const TeamPool& pool) const {
-  TeamPoolRow row{.worker_pool_id = pool.id, .teams = {}, .created = pool.created};
-  for (const Index team : pool.teams) row.teams.emplace_back(teams_[team].id.str());
+  TeamPoolRow row{.worker_pool_id = pool.id,
+                  .teams = {},
+                  .created = pool.created,
+                  .dedicated = pool.dedicated_by_operator()};
+  if (row.dedicated)
+    for (const Index team : pool.teams) row.teams.emplace_back(teams_[team].id.str());
+  if (pool.has_keys_of_operator()) row.public_keys = array_of(pool.public_keys);
   return row;
 }
 
@@ -115,7 +120,8 @@ store::Batch Queue::everything() const {
   for (const Team& team : teams_)
     if (team.configured || team.usage > 0) rows.emplace_back(store::put(row_of(team)));
   for (const TeamPool& pool : pools_)
-    if (pool.dedicated && pool.origin.empty()) rows.emplace_back(store::put(row_of(pool)));
+    if (pool.dedicated_by_operator() || pool.has_keys_of_operator())
+      rows.emplace_back(store::put(row_of(pool)));
   for (const Request& request : requests_)
     if (request.number != 0) rows.emplace_back(store::put(row_of(request)));
   return rows;
@@ -143,8 +149,9 @@ Result<void> Queue::load(const store::Store& store, Time now) {
   if (!read) return read;
   read = store::read_rows<TeamPoolRow>(store, [&](const TeamPoolRow& row) {
     const Index pool = index_of_pool(row.worker_pool_id);
-    pools_[pool].dedicated = true;
+    pools_[pool].dedicated = row.dedicated;
     pools_[pool].created = row.created;
+    pools_[pool].public_keys = texts_of(row.public_keys);
     for (const std::string& team : texts_of(row.teams)) attach(pool, index_of_team(TeamId(team)));
   });
   if (!read) return read;

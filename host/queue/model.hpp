@@ -122,16 +122,23 @@ struct TeamPool {
   Time created{};
   std::set<Index> teams = {};
   std::vector<Strategy> strategies = {};  // of requests that name none; empty: as the host says
+  // Of whoever joins it, as lines of .pub files; empty: whomever its provider lets in.
+  std::vector<std::string> public_keys = {};
+  std::string keys_origin = {};  // the file that says them; empty: the API
   std::int64_t workers = 0;
+
+  // What an operator has said of it, and no file.
+  bool dedicated_by_operator() const { return dedicated && origin.empty(); }
+  bool has_keys_of_operator() const { return !public_keys.empty() && keys_origin.empty(); }
 };
 
 // What is told of a worker.
 struct Offered {
   std::int64_t number = 0;  // the fleet's
   WorkerPoolId pool = {};
-  TeamId team = {};        // its owner; meaningless in a dedicated pool
-  std::string place = {};  // region or datacenter, for `spread`
-  std::vector<std::string> tags = {};
+  TeamId team = {};                    // its owner; meaningless in a dedicated pool
+  std::string place = {};              // region or datacenter, for `spread`
+  std::vector<std::string> tags = {};  // ordered
   Resources has = {};
   bool takes_work = true;    // false: it drains
   std::int64_t working = 0;  // what it says that it does, whoever gave it the work

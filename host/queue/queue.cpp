@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "host/queue/pool_keys.hpp"
 #include "host/store/row.hpp"
 
 namespace muster::queue {
@@ -244,15 +245,22 @@ Result<Index> Queue::pool_to_change(const WorkerPoolId& id) {
   return found->second;
 }
 
-Result<void> Queue::set_pool(const WorkerPoolId& id, Time now) {
+Result<void> Queue::set_pool(const WorkerPoolId& id,
+                             const std::optional<std::vector<std::string>>& public_keys, Time now) {
   now_ = now;
   if (const auto fine = check_name("the name of a pool", id.str()); !fine) return fine;
+  if (public_keys)
+    if (const auto read = read_pool_keys("publicKeys", *public_keys); !read) return read.error();
   const Index at = index_of_pool(id);
-  if (!pools_[at].origin.empty()) return pool_to_change(id).error();
-  if (pools_[at].dedicated) return {};
-  pools_[at].created = now;
-  set_dedicated(at, true);
-  write_pool(pools_[at]);
+  TeamPool& pool = pools_[at];
+  if (!public_keys && !pool.origin.empty()) return pool_to_change(id).error();
+  if (public_keys && !pool.keys_origin.empty())
+    return Error::invalid("the keys of worker pool " + id.str() + " are configured in " +
+                          pool.keys_origin + ": change them there");
+  if (pool.created == Time{}) pool.created = now;
+  if (public_keys) pool.public_keys = *public_keys;
+  if (!pool.dedicated) set_dedicated(at, true);
+  write_pool(pool);
   serve();
   return {};
 }
@@ -261,7 +269,7 @@ Result<void> Queue::destroy_pool(const WorkerPoolId& id, Time now) {
   now_ = now;
   const auto at = pool_to_change(id);
   if (!at) return at.error();
-  const TeamPool& pool = pools_[*at];
+  TeamPool& pool = pools_[*at];
   if (!pool.teams.empty())
     return Error::invalid("worker pool " + id.str() + " still serves " +
                           std::to_string(pool.teams.size()) +
@@ -269,8 +277,10 @@ Result<void> Queue::destroy_pool(const WorkerPoolId& id, Time now) {
   if (pool.workers > 0)
     return Error::invalid("worker pool " + id.str() + " still has " + std::to_string(pool.workers) +
                           " workers");
+  if (pool.keys_origin.empty()) pool.public_keys.clear();
+  pool.created = Time{};
   set_dedicated(*at, false);
-  changes_.emplace_back(store::erase<TeamPoolRow>({id.str()}));
+  write_pool(pool);
   serve();
   return {};
 }
@@ -332,33 +342,50 @@ Result<void> Queue::detach(const WorkerPoolId& id, const std::vector<TeamId>& te
 
 void Queue::configure_pools(const std::map<WorkerPoolId, FilePool>& files, Time now) {
   now_ = now;
+  for (const auto& [id, file] : files) index_of_pool(id);
+  const FilePool nothing;
   for (Index at = 0; at < pools_.size(); ++at) {
-    if (pools_[at].origin.empty() || files.contains(pools_[at].id)) continue;
-    pools_[at].origin.clear();
-    for (const Index team : std::set<Index>(pools_[at].teams)) detach(at, team);
-    set_dedicated(at, false);
-  }
-  for (const auto& [id, file] : files) {
-    const Index at = index_of_pool(id);
-    // What an operator said before gives way to the file.
-    if (pools_[at].origin.empty() && pools_[at].dedicated)
-      changes_.emplace_back(store::erase<TeamPoolRow>({id.str()}));
-    pools_[at].origin = file.origin;
-    std::set<Index> wanted;
-    for (const TeamId& team : file.teams)
-      if (check_name("the name of a team", team.str())) wanted.insert(index_of_team(team));
-    for (const Index team : std::set<Index>(pools_[at].teams))
-      if (!wanted.contains(team)) detach(at, team);
-    for (const Index team : wanted)
-      if (!pools_[at].teams.contains(team)) attach(at, team);
-    if (!pools_[at].dedicated) set_dedicated(at, true);
+    const auto file = files.find(pools_[at].id);
+    take_teams(at, file == files.end() ? nothing : file->second);
+    take_keys(at, file == files.end() ? nothing : file->second);
   }
   demand_changed_ = true;  // what pools can launch may be something else now
   serve();
 }
 
+// What an operator said before gives way to the file.
+void Queue::take_teams(Index at, const FilePool& file) {
+  TeamPool& pool = pools_[at];
+  if (file.teams.empty() && pool.origin.empty()) return;
+  const bool was_operators = pool.dedicated_by_operator();
+  pool.origin = file.teams.empty() ? "" : file.origin;
+  std::set<Index> wanted;
+  for (const TeamId& team : file.teams)
+    if (check_name("the name of a team", team.str())) wanted.insert(index_of_team(team));
+  for (const Index team : std::set<Index>(pool.teams))
+    if (!wanted.contains(team)) detach(at, team);
+  for (const Index team : wanted)
+    if (!pool.teams.contains(team)) attach(at, team);
+  if (pool.dedicated == file.teams.empty()) set_dedicated(at, !file.teams.empty());
+  if (was_operators) write_pool(pool);
+}
+
+// Keys of an operator stay where the file says none: nobody gets in because of what it does not
+// say.
+void Queue::take_keys(Index at, const FilePool& file) {
+  TeamPool& pool = pools_[at];
+  if (file.public_keys.empty() && pool.keys_origin.empty()) return;
+  const bool was_operators = pool.has_keys_of_operator();
+  pool.keys_origin = file.public_keys.empty() ? "" : file.origin;
+  pool.public_keys = file.public_keys;
+  if (was_operators) write_pool(pool);
+}
+
 void Queue::write_pool(const TeamPool& pool) {
-  changes_.emplace_back(store::put(row_of(pool)));
+  if (pool.dedicated_by_operator() || pool.has_keys_of_operator())
+    changes_.emplace_back(store::put(row_of(pool)));
+  else
+    changes_.emplace_back(store::erase<TeamPoolRow>({pool.id.str()}));
 }
 
 }  // namespace muster::queue

@@ -51,8 +51,9 @@ bool tags_match(const std::vector<std::string>& worker, const std::vector<std::s
 
 // What a file says of a pool.
 struct FilePool {
-  std::string origin;
-  std::vector<TeamId> teams;
+  std::string origin = {};
+  std::vector<TeamId> teams = {};
+  std::vector<std::string> public_keys = {};
 };
 
 // Capacity that waits, and the pools whose workers could serve it, the preferred ones first.
@@ -97,8 +98,11 @@ class Queue {
   void configure_teams(const std::map<TeamId, TeamNumbers>& teams, const std::string& origin,
                        Time now);
 
-  // Pools. Refused, naming the file, for one that a file speaks of.
-  Result<void> set_pool(const WorkerPoolId& pool, Time now);
+  // Pools. Refused, naming the file, for what a file says.
+  // Makes it dedicated. With keys: whoever joins it from now on needs one of them; without a list
+  // they stay as they are. Keys may also be set for a pool whose teams a file says.
+  Result<void> set_pool(const WorkerPoolId& pool,
+                        const std::optional<std::vector<std::string>>& public_keys, Time now);
   Result<void> destroy_pool(const WorkerPoolId& pool, Time now);
   Result<void> attach(const WorkerPoolId& pool, const std::vector<TeamId>& teams, bool exclusive,
                       Time now);
@@ -107,7 +111,8 @@ class Queue {
   // All that files say of how a worker is chosen.
   void configure_placement(const std::map<WorkerPoolId, std::vector<Strategy>>& pools);
 
-  // Workers. A worker that comes again with other words has changed. When it leaves, so do its
+  // Workers. A worker that comes again with other words has changed; with the same ones it only
+  // says what it does. When it leaves, so do its
   // leases; one whose client has not confirmed it yet waits again, in its old place.
   void offer(const Offered& worker, Time now);
   void withdraw(std::int64_t worker, const std::string& reason, Time now);
@@ -179,6 +184,8 @@ class Queue {
   Index index_of_pool(const WorkerPoolId& id);
   Index index_of_group(ScopeKind scope, Index owner, const std::vector<std::string>& tags);
   Result<Index> pool_to_change(const WorkerPoolId& id);
+  void take_teams(Index pool, const FilePool& file);
+  void take_keys(Index pool, const FilePool& file);
   void set_dedicated(Index pool, bool dedicated);
   void attach(Index pool, Index team);
   void detach(Index pool, Index team);
@@ -193,6 +200,7 @@ class Queue {
   void touch_team(Index team);
 
   // working.cpp: workers
+  bool is_the_same(const Worker& worker, const Offered& offered) const;
   void take_out(Index worker);
   void put_in(Index worker);
   void count_shape(Index worker, std::int64_t sign);

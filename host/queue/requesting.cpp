@@ -13,7 +13,6 @@ using namespace std::chrono_literals;
 constexpr auto shortest_heartbeat = 5s;
 constexpr auto longest_heartbeat = 24h;
 constexpr auto longest_duration = 24h * 365;
-constexpr std::size_t most_tags = 16;
 constexpr std::size_t most_names = 100'000;
 constexpr std::size_t lines_kept = 4096;  // beyond that a line that is empty is forgotten
 

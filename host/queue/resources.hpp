@@ -20,6 +20,7 @@ inline constexpr std::string_view active_task_name = "active-task";
 inline constexpr std::int64_t largest_amount = 1'000'000'000'000;
 inline constexpr std::size_t most_resources = 16;
 inline constexpr std::size_t longest_name = 128;
+inline constexpr std::size_t most_tags = 16;
 
 struct Resources {
   std::int64_t active_task = 1;

@@ -81,18 +81,22 @@ struct TeamRow {
   }
 };
 
-// A pool that an operator has made dedicated; those of files are not here.
+// What an operator has said of a pool; what files say is not here.
 struct TeamPoolRow {
   static constexpr std::string_view table = "team_pools";
   static constexpr std::size_t key_columns = 1;
   WorkerPoolId worker_pool_id;
   json::array teams;
   Time created{};
+  bool dedicated = true;
+  json::array public_keys = {};
 
   static constexpr auto fields() {
     return std::tuple{required("workerPoolId", &TeamPoolRow::worker_pool_id),
                       required("teams", &TeamPoolRow::teams),
-                      required("created", &TeamPoolRow::created)};
+                      required("created", &TeamPoolRow::created),
+                      required("dedicated", &TeamPoolRow::dedicated),
+                      required("publicKeys", &TeamPoolRow::public_keys)};
   }
 };
 

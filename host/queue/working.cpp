@@ -13,6 +13,8 @@ constexpr std::size_t cache_keys_remembered = 8;  // by each worker
 void Queue::offer(const Offered& offered, Time now) {
   now_ = now;
   const auto [known, is_new] = worker_index_.try_emplace(offered.number, nowhere);
+  if (!is_new && is_the_same(workers_[known->second], offered))
+    return set_working(offered.number, offered.working, now);
   if (is_new) {
     known->second = static_cast<Index>(workers_.size());
     if (free_workers_.empty()) {
@@ -45,13 +47,22 @@ void Queue::offer(const Offered& offered, Time now) {
     loaded_leases_.erase(first, last);
   }
   worker.tags = offered.tags;
-  std::ranges::sort(worker.tags);
   worker.has = offered.has;
   worker.takes_work = offered.takes_work;
   learn_working(worker, offered.working);
   put_in(at);
   offer_again(at);
   serve();
+}
+
+// But for what it does at the moment, and its place: machines do not move.
+bool Queue::is_the_same(const Worker& worker, const Offered& offered) const {
+  const auto is = [](Index at, const auto& id, const auto& all) {
+    return at == nowhere ? id.empty() : all[at].id == id;
+  };
+  return worker.takes_work == offered.takes_work && worker.has == offered.has &&
+         worker.tags == offered.tags && is(worker.pool, offered.pool, pools_) &&
+         is(worker.team, offered.team, teams_);
 }
 
 void Queue::withdraw(std::int64_t number, const std::string& reason, Time now) {

@@ -230,8 +230,21 @@ CREATE TABLE times (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr std::array all{Migration{first_tables}, Migration{api_tables}, Migration{origins},
-                         Migration{queue_tables}, Migration{times_table}};
+// Until then, whatever an operator had said of a pool was that it is dedicated.
+constexpr std::string_view keys_and_facts = R"sql(
+ALTER TABLE team_pools ADD COLUMN dedicated INTEGER;
+ALTER TABLE team_pools ADD COLUMN publicKeys TEXT;
+UPDATE team_pools SET dedicated = 1, publicKeys = '[]';
+
+CREATE TABLE worker_facts (
+  number INTEGER PRIMARY KEY,
+  facts TEXT
+) STRICT;
+)sql";
+
+constexpr std::array all{Migration{first_tables}, Migration{api_tables},
+                         Migration{origins},      Migration{queue_tables},
+                         Migration{times_table},  Migration{keys_and_facts}};
 
 }  // namespace
 

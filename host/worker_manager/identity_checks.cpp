@@ -22,16 +22,13 @@ void IdentityChecks::stop() {
   lines.swap(lines_);
 }
 
-bool IdentityChecks::check(const ProviderId& provider, IdentifyRequest request,
-                           std::function<void(Result<Identity>)> done) {
+bool IdentityChecks::run(const ProviderId& provider, std::function<void(const Identify&)> check) {
   // The last holder of a line waits for its threads, so nobody who may be one of them holds it.
   const std::lock_guard lock(mutex_);
   if (stopped_) return false;
   auto& line = lines_[provider];  // of configured providers only, so they are few
   if (!line) line = std::make_unique<http::WorkerThreads>(calls_at_once, longest_line, log_);
-  return line->run([this, provider, request = std::move(request), done = std::move(done)] {
-    done(identify_(provider, request));
-  });
+  return line->run([this, check = std::move(check)] { check(identify_); });
 }
 
 }  // namespace muster::worker_manager

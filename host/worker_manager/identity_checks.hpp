@@ -18,10 +18,9 @@ class IdentityChecks {
   IdentityChecks(Identify identify, Log log);
   ~IdentityChecks();
 
-  // `done` gets the answer on a thread that may wait. False: too many wait for this provider
-  // already, and nothing will happen.
-  bool check(const ProviderId& provider, IdentifyRequest request,
-             std::function<void(Result<Identity>)> done);
+  // The check runs on a thread that may wait, and asks the provider there. False: too many wait for
+  // this provider already, and nothing will happen.
+  bool run(const ProviderId& provider, std::function<void(const Identify&)> check);
 
   // Waits for the calls that run; afterwards nobody is asked any more. Whoever waits for an answer
   // keeps this object alive, so its end may come on one of its own threads: by then it must be

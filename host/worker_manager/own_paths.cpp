@@ -71,6 +71,13 @@ class Members {
     return object ? *object : json::object();
   }
 
+  std::optional<json::object> object(const char* name) {
+    const json::value* value = take(name);
+    if (!value) return std::nullopt;
+    if (!value->is_object()) problem("`" + std::string(name) + "` must be an object");
+    return value->is_object() ? value->get_object() : json::object();
+  }
+
   // What is wrong, if anything is.
   std::optional<std::string> problem_left() {
     for (const auto& member : body_)
@@ -155,7 +162,7 @@ struct RelayRequest {
   Voucher voucher;
   std::optional<WorkerPoolId> pool;
   std::optional<Time> booted;
-  std::optional<json::object> state;
+  std::optional<json::object> state, queue;
 };
 
 boost::system::result<RelayRequest, std::string> relay_request(json::object body,
@@ -173,6 +180,7 @@ boost::system::result<RelayRequest, std::string> relay_request(json::object body
           members.optional_text("systemBootTime", "a time such as 2026-01-02T03:04:05Z", is_time))
     wanted.booted = parse_time(*time);
   wanted.state = members.object_of_texts("state");
+  wanted.queue = members.object("queue");
   if (auto problem = members.problem_left()) return *problem;
   return wanted;
 }
@@ -218,6 +226,7 @@ Applicant relayed(const ApiPtr& api, RelayRequest wanted, const RequestPtr& requ
   applicant.claim.provider = wanted.provider;
   if (wanted.pool) applicant.claim.name.worker_pool_id = *wanted.pool;
   if (wanted.state) applicant.proof["state"] = std::move(*wanted.state);
+  if (wanted.queue) applicant.proof["queue"] = std::move(*wanted.queue);
   applicant.address = wanted.voucher.address;
   // By the machine, so that one which fails keeps no other out.
   applicant.peer_key = relay_key(wanted.voucher.by);

@@ -6,8 +6,11 @@
 
 #include "host/auth/authority.hpp"
 #include "host/fleet/service.hpp"
+#include "host/queue/pool_keys.hpp"
+#include "host/queue/queue.hpp"
 #include "host/worker_manager/pattern.hpp"
 #include "host/worker_manager/registration.hpp"
+#include "ssh/pool_key_proof.hpp"
 
 namespace muster::worker_manager {
 namespace {
@@ -33,7 +36,7 @@ std::vector<std::string> scopes_of(const Claim& claim) {
 
 // What a key has signed, as the worker gives it back.
 const json::value* challenge_in(const json::object& proof) {
-  const json::value* key = proof.if_contains("poolKey");
+  const json::value* key = proof.if_contains(ssh::pool_key_member);
   const json::object* members = key ? key->if_object() : nullptr;
   return members ? members->if_contains("challenge") : nullptr;
 }
@@ -42,13 +45,15 @@ const json::value* challenge_in(const json::object& proof) {
 struct Seen {
   std::string provider_data;
   std::shared_ptr<const fleet::LaunchConfigSpec> place;
+  std::vector<std::string> pool_keys;  // one of which it has to show
 
   const LaunchConfigId& place_id() const {
     static const LaunchConfigId none;
     return place ? place->launch_config.launch_config_id : none;
   }
   bool operator==(const Seen& other) const {
-    return provider_data == other.provider_data && place_id() == other.place_id();
+    return provider_data == other.provider_data && place_id() == other.place_id() &&
+           pool_keys == other.pool_keys;
   }
 };
 
@@ -68,6 +73,7 @@ class Registration : public std::enable_shared_from_this<Registration> {
     if (!parts().fleet) return refuse({"ServiceUnavailable", parts().problem});
     const store::Health health = parts().fleet->store_health();
     if (!health.ok) return refuse({"ReadOnly", health.sentence});
+    if (const auto refusal = take_announced()) return refuse(*refusal);
     if (claim().name.worker_id.empty())
       ask_who();
     else
@@ -87,6 +93,17 @@ class Registration : public std::enable_shared_from_this<Registration> {
   // Names that strangers make up are not counted by name.
   std::string counted_provider() const {
     return known_provider_ ? claim().provider.str() : "unknown";
+  }
+
+  // It is no part of the proof, and no provider's business.
+  std::optional<Failure> take_announced() {
+    const json::value* given = applicant_.proof.if_contains("queue");
+    if (!given) return std::nullopt;
+    auto read = fleet::read_announced(*given);
+    if (!read) return input_error(read.error().message);
+    announced_ = std::move(*read);
+    applicant_.proof.erase("queue");
+    return std::nullopt;
   }
 
   // ---- who it is, if somebody vouches for it
@@ -165,12 +182,28 @@ class Registration : public std::enable_shared_from_this<Registration> {
                          claim().provider.str());
     if (worker) created_ = worker->created;
     seen_ = look_at(fleet);
-    return std::nullopt;
+    return seen_.pool_keys.empty() ? std::nullopt : check_key_is_shown();
+  }
+
+  // Whoever comes through a relay does not know yet which worker it is, and so cannot have signed.
+  std::optional<Failure> check_key_is_shown() const {
+    const std::string pool =
+        "Worker pool " + claim().name.worker_pool_id.str() + " wants a key of whoever joins it";
+    if (applicant_.voucher)
+      return input_error(pool + ", and a relay's word is none: the machine has to register by " +
+                         "itself, with a private key of the pool");
+    if (applicant_.proof.contains(ssh::pool_key_member)) return std::nullopt;
+    return input_error(pool +
+                       ": ask for a challenge (POST /api/muster/v1/registration-challenges), " +
+                       "sign it with a private key of the pool, and show it as poolKey in " +
+                       "workerIdentityProof (poolKeyFile in the configuration of muster-agent)");
   }
 
   Seen look_at(const Fleet& fleet) const {
     const fleet::Worker* worker = fleet.find_worker(claim().name);
-    return {worker ? worker->provider_data : "", fleet.place_for(claim().name, claim().provider)};
+    const queue::TeamPool* pool = fleet.queue().find_pool(claim().name.worker_pool_id);
+    return {worker ? worker->provider_data : "", fleet.place_for(claim().name, claim().provider),
+            pool ? pool->public_keys : std::vector<std::string>()};
   }
 
   Failure does_not_exist(const std::string& why = {}) const {
@@ -202,12 +235,26 @@ class Registration : public std::enable_shared_from_this<Registration> {
     return std::nullopt;
   }
 
+  // Tells the provider which key it was.
+  std::optional<Failure> check_key(IdentifyRequest& request) const {
+    if (seen_.pool_keys.empty()) return std::nullopt;
+    const auto keys = queue::read_pool_keys("publicKeys", seen_.pool_keys);
+    if (!keys) return Failure{"ServiceUnavailable", keys.error().message};
+    const auto signer =
+        ssh::signer_in(request.proof.at(ssh::pool_key_member), request.challenge, *keys);
+    if (!signer) return input_error(signer.error().message);
+    request.pool_key = (*signer)->fingerprint();
+    return std::nullopt;
+  }
+
   // ---- the provider's word
 
   void ask(IdentifyRequest request, std::function<void(const Identity&)> then) {
-    const bool asked = shared().checks.check(
-        claim().provider, std::move(request),
-        [self = shared_from_this(), then = std::move(then)](const Result<Identity>& answer) {
+    const bool asked = shared().checks.run(
+        claim().provider, [self = shared_from_this(), request = std::move(request),
+                           then = std::move(then)](const Identify& identify) mutable {
+          if (const auto refusal = self->check_key(request)) return self->refuse(*refusal);
+          const auto answer = identify(self->claim().provider, request);
           if (!answer) return self->refused_by_provider(answer.error());
           then(*answer);
         });
@@ -258,7 +305,7 @@ class Registration : public std::enable_shared_from_this<Registration> {
                                 identity.worker_id.str()));
     const store::Health health = parts().fleet->store_health();
     if (!health.ok) return refuse({"ReadOnly", health.sentence});
-    fleet::Proven proven{.admission = {}, .claims = identity.claims};
+    fleet::Proven proven{.admission = {}, .claims = identity.claims, .announced = announced_};
     if (announces_) proven.admission = identity.admission;
     if (unknown_worker_ && !proven.admission) return refuse(does_not_exist());
     let_in(std::move(proven));
@@ -274,8 +321,9 @@ class Registration : public std::enable_shared_from_this<Registration> {
         [=, self = shared_from_this(), proven = std::move(proven)](Fleet& fleet, Now now) {
           granted->at = now.wall;
           if (self->look_at(fleet) != self->seen_) {
-            *refusal = Error::transient("worker " + self->claim().key() +
-                                        " was changed while it registered; try again");
+            *refusal =
+                Error::transient("worker " + self->claim().key() +
+                                 ", or its pool, was changed while it registered; try again");
             return;
           }
           auto made = fleet.register_worker(self->claim().name, self->claim().provider,
@@ -323,6 +371,7 @@ class Registration : public std::enable_shared_from_this<Registration> {
   Applicant applicant_;
   bool known_provider_ = false, announces_ = false, unknown_worker_ = false;
   std::string challenge_;
+  std::optional<fleet::QueueFacts> announced_;
   Seen seen_;
   Time created_{};
 };

@@ -21,6 +21,7 @@ class SettingsReader {
     settings.document = evaluation_.document;
     read_strings("providers", settings.providers);
     read_strings("teams", settings.teams);
+    read_strings("publicWorkerKeys", settings.public_worker_keys);
     read_strings("placementStrategies", settings.placement_strategies);
     read_strategy(settings);
     read_string("owner", settings.owner);
@@ -172,10 +173,10 @@ class SettingsReader {
 }  // namespace
 
 const std::vector<string>& pool_setting_names() {
-  static const std::vector<string> names = {"providers",           "strategy",     "minCapacity",
-                                            "maxCapacity",         "scalingRatio", "owner",
-                                            "description",         "emailOnError", "lifecycle",
-                                            "placementStrategies", "teams",        "payloadSchema"};
+  static const std::vector<string> names = {
+      "providers", "strategy",      "minCapacity",     "maxCapacity", "scalingRatio",
+      "owner",     "description",   "emailOnError",    "lifecycle",   "placementStrategies",
+      "teams",     "payloadSchema", "publicWorkerKeys"};
   return names;
 }
 

@@ -19,6 +19,7 @@ namespace muster::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using namespace std::chrono_literals;
 
 const std::string api = "/api/muster/v1/";
@@ -268,6 +269,35 @@ TEST_F(QueueOfHost, why_and_eta_tell_the_story_with_the_rule_behind_it) {
   ASSERT_TRUE(host_->client().remove(requests + "/" + held[0]));
   EXPECT_THAT(muster({"eta"}).output, HasSubstr("of the last 1 times that requests were told"));
   EXPECT_EQ(muster({"eta", "0"}).exit_code, 1);
+}
+
+TEST_F(QueueOfHost,
+       keys_of_pools_are_looked_at_before_they_are_sent_and_shown_by_their_fingerprints) {
+  const TemporaryFolder folder;
+  const std::string key = (folder / "key").string();
+  ASSERT_EQ(run("/usr/bin/ssh-keygen", {"-q", "-t", "ed25519", "-N", "", "-f", key}).exit_code, 0);
+  const auto set = [&](const std::string& option) {
+    return muster({"set-worker-pool", "--name", "build", option});
+  };
+  const Finished secret = set("--public-worker-key=" + key);
+  EXPECT_EQ(secret.exit_code, 1);
+  EXPECT_THAT(secret.output, HasSubstr(key + ": "));
+  EXPECT_THAT(muster({"worker-pools"}).output, HasSubstr("no pool is dedicated"));
+  EXPECT_EQ(set("--public-worker-key=" + key + ".none").exit_code, 1);
+  const auto refused = host_->client().put(api + "worker-pools/worker-manager%2Fbuild",
+                                           {{"publicKeys", {"ssh-ed25519 AAAA"}}});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("publicKeys[0]: "));
+  EXPECT_FALSE(host_->client().put(api + "worker-pools/worker-manager%2Fbuild",
+                                   {{"publicKey", {"ssh-ed25519 AAAA"}}}));
+  EXPECT_EQ(set("--public-worker-key=" + key + ".pub").exit_code, 0);
+  std::string fingerprint = run("/usr/bin/ssh-keygen", {"-l", "-f", key + ".pub"}).output;
+  fingerprint = fingerprint.substr(fingerprint.find("SHA256:"), 50);
+  EXPECT_THAT(muster({"worker-pools"}).output, HasSubstr(fingerprint));
+  EXPECT_EQ(muster({"set-worker-pool", "--name", "build"}).exit_code, 0);
+  EXPECT_THAT(muster({"worker-pools"}).output, HasSubstr(fingerprint)) << "it stays";
+  EXPECT_EQ(set("--no-public-worker-keys").exit_code, 0);
+  EXPECT_THAT(muster({"worker-pools"}).output, Not(HasSubstr("SHA256:")));
 }
 
 TEST_F(QueueOfHost, settings_hold_as_soon_as_the_host_has_read_them_again) {

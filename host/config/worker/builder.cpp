@@ -171,6 +171,9 @@ class Build {
                       settings.strategy_settings};
     for (const std::string& id : settings.providers) pool->providers.emplace_back(id);
     pool->teams = settings.teams;
+    pool->public_worker_keys = settings.public_worker_keys;
+    for (const Complaint& complaint : check_worker_keys(settings.document))
+      places_.add(document, facts, complaint);
     pool->placement_strategies = placement_strategies(document, facts, settings);
     pool->payload_schema = settings.payload_schema;
     pool->strategy = settings.strategy.empty() ? surroundings_.default_strategy : settings.strategy;

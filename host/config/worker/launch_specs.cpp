@@ -169,6 +169,7 @@ bool same(const fleet::PoolSpec& a, const fleet::PoolSpec& b) {
          a.settings.scaling_ratio == b.settings.scaling_ratio &&
          a.settings.strategy == b.settings.strategy && a.lifecycle == b.lifecycle &&
          a.providers == b.providers && a.teams == b.teams &&
+         a.public_worker_keys == b.public_worker_keys &&
          a.placement_strategies == b.placement_strategies && a.payload_schema == b.payload_schema &&
          a.launch_configs == b.launch_configs;
 }

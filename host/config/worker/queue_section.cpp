@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <set>
 
+#include <muster/codec.hpp>
 #include <muster/rules/evaluator.hpp>
 
 #include "host/config/worker/problem_places.hpp"
+#include "host/queue/pool_keys.hpp"
 #include "host/queue/resources.hpp"
 
 namespace muster::worker_configuration {
@@ -19,7 +21,7 @@ class QueueReader {
   explicit QueueReader(rules::Path at) : at_(std::move(at)) {}
 
   Complaints read(const json::object& table) {
-    const std::vector<std::string> known = {"resources", "tags", "team"};
+    const std::vector<std::string> known = {"resources", "tags", "team", "announce"};
     for (const auto& [key, value] : table)
       if (std::ranges::find(known, std::string_view(key)) == known.end())
         complaints_.push_back(unknown_key(at_, std::string(key), known, code_));
@@ -31,6 +33,7 @@ class QueueReader {
       else
         check_name({"team"}, "the name of a team", team->get_string());
     }
+    if (const json::value* announce = table.if_contains("announce")) read_announce(*announce);
     return std::move(complaints_);
   }
 
@@ -65,6 +68,18 @@ class QueueReader {
     }
     if (const auto fine = queue::Resources::from(named); !fine)
       wrong({"resources"}, fine.error().message);
+  }
+
+  // What workers may say of themselves.
+  void read_announce(const json::value& list) {
+    const std::vector<std::string> known = {"resources", "tags", "team"};
+    const auto names = from_value<std::vector<std::string>>(list);
+    const bool all_known = names && std::ranges::all_of(*names, [&](const std::string& name) {
+                             return std::ranges::find(known, name) != known.end();
+                           });
+    if (!all_known)
+      wrong({"announce"}, "must be a list of what workers may say of themselves",
+            "write announce = [\"resources\", \"tags\", \"team\"], or less of it");
   }
 
   void read_names(const char* key, std::string_view what, const json::value& names) {
@@ -103,6 +118,17 @@ Complaints check_queue_section(const json::object& document) {
   return complaints;
 }
 
+Complaints check_worker_keys(const json::object& document) {
+  const std::string name = "publicWorkerKeys";
+  const json::value* list = document.if_contains(name);
+  if (!list) return {};
+  const auto lines = from_value<std::vector<std::string>>(*list);
+  if (!lines) return {};  // of the wrong kind, which rules::check says of every pool setting
+  if (const auto keys = queue::read_pool_keys(name, *lines); !keys)
+    return {{{name}, keys.error().message, "write the line of a .pub file", "badWorkerKey"}};
+  return {};
+}
+
 rules::Problems check_without_providers(const rules::ConfigurationSet& set) {
   ProblemPlaces places;
   rules::Evaluator evaluator;
@@ -112,8 +138,9 @@ rules::Problems check_without_providers(const rules::ConfigurationSet& set) {
     const auto look = [&](const rules::Facts& facts) {
       const auto evaluated = evaluator.evaluate(id, facts);
       if (!seen.insert(evaluated).second) return;
-      for (const Complaint& complaint : check_queue_section(evaluated->document))
-        places.add(*document, facts, complaint);
+      for (const auto check : {check_queue_section, check_worker_keys})
+        for (const Complaint& complaint : check(evaluated->document))
+          places.add(*document, facts, complaint);
     };
     for (const rules::WorkerType& type : document->worker_types) look({{"workerType", type.name}});
     for (const rules::Combination& combination : set.combinations(*document))

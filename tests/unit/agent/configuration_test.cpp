@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 
 const std::string right = R"(rootUrl = "http://127.0.0.1:8600/"
 workerPoolId = "a/b"
@@ -161,6 +162,53 @@ TEST(AgentConfiguration, clouds_need_no_names_and_relays_need_the_hosts_address)
               ElementsAre(HasSubstr("rootUrl")));
   EXPECT_THAT(mistakes("rootUrl = \"https://m\"\n" + rest + "kind = \"relay\"\n"),
               ElementsAre(HasSubstr("identity.relayUrl")));
+}
+
+TEST(AgentConfiguration, what_is_announced_is_read_with_care) {
+  EXPECT_THAT(
+      mistakes("resources = { memory = 0, disk = \"7G\" }\ntags = [\"\"]\nteam = 5\n" + right),
+      ElementsAre(HasSubstr("resources.memory"), HasSubstr("resources.disk"),
+                  HasSubstr("f:2:1: error: tags: this must be a list of texts"),
+                  HasSubstr("f:3:1: error: team")));
+  const auto read = read_configuration(
+      "/x/agent.toml",
+      "resources = { memory = 65536 }\ntags = [\"gpu\"]\nteam = \"ios\"\n" + right);
+  ASSERT_TRUE(read.configuration);
+  EXPECT_THAT(read.configuration->announced.resources, ElementsAre(Pair("memory", 65536)));
+  EXPECT_THAT(read.configuration->announced.tags, ElementsAre("gpu"));
+  EXPECT_EQ(read.configuration->announced.team, "ios");
+}
+
+TEST(AgentConfiguration, what_the_command_line_says_counts_more) {
+  const Overrides overrides{
+      .worker_pool_id = "x/y",
+      .announced = {.resources = {{"disk", 7}, {"memory", 2}}, .tags = {"arm"}, .team = ""}};
+  const std::string announcing =
+      "resources = { memory = 1, cores = 4 }\ntags = [\"gpu\"]\nteam = \"ios\"\n" + right;
+  for (const std::string& text : {announcing, with(announcing, "workerPoolId = \"a/b\"\n", "")}) {
+    const auto read = read_configuration("/x/agent.toml", text, overrides);
+    ASSERT_TRUE(read.configuration);
+    EXPECT_EQ(read.configuration->place.worker_pool_id, "x/y");
+    const Announced& announced = read.configuration->announced;
+    EXPECT_THAT(announced.resources,
+                ElementsAre(Pair("cores", 4), Pair("disk", 7), Pair("memory", 2)));
+    EXPECT_THAT(announced.tags, ElementsAre("arm"));
+    EXPECT_EQ(announced.team, "ios");
+  }
+  const auto runners = read_configuration("/x/runner.yml", runner, overrides);
+  EXPECT_EQ(runners.configuration.value().place.worker_pool_id, "x/y");
+}
+
+TEST(AgentConfiguration, a_key_beside_another_identity_is_of_use_where_nobody_vouches) {
+  const std::string beside = with(right, "kind =", "poolKeyFile = \"pool.key\"\nkind =");
+  const auto read = read_configuration("/x/agent.toml", beside);
+  ASSERT_TRUE(read.configuration);
+  EXPECT_EQ(read.configuration->identity.key_file, "/x/pool.key");
+  std::vector<std::string> keys;
+  for (const auto& mistake : check_files(*read.configuration)) keys.push_back(mistake.key);
+  EXPECT_THAT(keys, ElementsAre("identity.secretFile", "identity.poolKeyFile"));
+  EXPECT_THAT(mistakes(with(with(beside, "staticSecret", "poolKey"), "secretFile", "keyFile")),
+              ElementsAre(HasSubstr("poolKeyFile: the identity poolKey has no use for it")));
 }
 
 TEST(AgentConfiguration, files_that_it_names_are_looked_at) {

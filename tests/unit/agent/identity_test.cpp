@@ -336,16 +336,32 @@ TEST_F(Registering, by_pool_key_signs_the_hosts_challenge) {
   EXPECT_THAT(server.requests().at(1), HasSubstr(openssh_public));
 }
 
+TEST_F(Registering, shows_the_pools_key_and_what_it_announces_beside_its_secret) {
+  configuration.identity.key_file = folder / "key";
+  std::ofstream(folder / "key") << openssh_key;
+  ::chmod((folder / "key").c_str(), 0600);
+  configuration.announced = {.resources = {{"memory", 65536}}, .tags = {"gpu"}, .team = "ios"};
+  EXPECT_TRUE(register_once(configuration).grant);
+  ASSERT_EQ(server.requests().size(), 2U);
+  const std::string shown = server.requests().at(1);
+  EXPECT_THAT(shown, HasSubstr(R"({"staticSecret":"sss)"));
+  EXPECT_THAT(shown,
+              HasSubstr(R"("queue":{"resources":{"memory":65536},"tags":["gpu"],"team":"ios"})"));
+  EXPECT_THAT(shown, HasSubstr(R"("poolKey":{"challenge":"line 1\nline 2","signature":")"));
+}
+
 TEST_F(Registering, by_a_relay_learns_its_names) {
   configuration.identity.kind = IdentityKind::relay;
   configuration.identity.relay_url = server.url();
   configuration.place = {"https://m.example", "", "", "", ""};
   configuration.state["os"].text = "14.5";
+  configuration.announced.tags = {"gpu"};
   const auto result = register_once(configuration);
   ASSERT_TRUE(result.grant);
   EXPECT_EQ(result.grant->place.worker_id, "found");
   EXPECT_THAT(server.requests().at(0), HasSubstr("POST /api/muster-relay/v1/register "));
-  EXPECT_THAT(server.requests().at(0), HasSubstr(R"("state":{"os":"14.5"}})"));
+  EXPECT_THAT(server.requests().at(0),
+              HasSubstr(R"("state":{"os":"14.5"},"queue":{"tags":["gpu"]}})"));
 }
 
 }  // namespace

@@ -133,14 +133,15 @@ TEST_F(RelayTest, there_is_nothing_else) {
 }
 
 TEST_F(RelayTest, a_body_that_makes_no_sense_is_refused) {
-  for (const char* body : {"[]", "{", "{\"hostName\":\"m1.dc\"}", "{\"address\":\"10.1.0.1\"}",
-                           "{\"providerId\":\"other\"}", "{\"workerPoolId\":7}", "{\"state\":[]}",
-                           "{\"state\":{\"os\":14}}", "{\"systemBootTime\":null}"}) {
+  for (const char* body :
+       {"[]", "{", "{\"hostName\":\"m1.dc\"}", "{\"address\":\"10.1.0.1\"}",
+        "{\"providerId\":\"other\"}", "{\"workerPoolId\":7}", "{\"state\":[]}",
+        "{\"state\":{\"os\":14}}", "{\"systemBootTime\":null}", "{\"queue\":\"gpu\"}"}) {
     clock.advance(1min);
     EXPECT_TRUE(has(ask(body), "400 Bad Request")) << body;
   }
   EXPECT_TRUE(host.bodies().empty());
-  EXPECT_EQ(counted(Outcome::bad_request), 9u);
+  EXPECT_EQ(counted(Outcome::bad_request), 10u);
 }
 
 TEST_F(RelayTest, a_forged_header_is_not_looked_at) {
@@ -200,14 +201,15 @@ TEST_F(RelayTest, the_right_machine_gets_what_the_host_gives_and_nobody_else_see
   host.good = {200, {}, R"({"credentials":{"accessToken":"worker-secret"},"n":1.50})"};
   const std::string answer =
       ask(R"({"workerPoolId":"worker-manager/mac","systemBootTime":"2020-01-01T00:00:00Z",
-             "state":{"os":"14.5"}})",
+             "state":{"os":"14.5"},"queue":{"tags":["gpu"]}})",
           "X-Forwarded-For: 10.1.0.7\r\n");
   EXPECT_TRUE(has(answer, "200 OK")) << answer;
   EXPECT_TRUE(answer.ends_with(host.good.body)) << answer;
   EXPECT_TRUE(has(answer, "Cache-Control: no-store\r\n")) << answer;
   ASSERT_EQ(host.bodies().size(), 1u);
   EXPECT_EQ(json::canonical(host.bodies()[0]),
-            R"({"address":"10.1.0.7","hostName":"m7.dc","providerId":"dc1","state":{"os":"14.5"},)"
+            R"({"address":"10.1.0.7","hostName":"m7.dc","providerId":"dc1",)"
+            R"("queue":{"tags":["gpu"]},"state":{"os":"14.5"},)"
             R"("systemBootTime":"2020-01-01T00:00:00Z","workerPoolId":"worker-manager/mac"})");
   ASSERT_EQ(audit_lines().size(), 1u);
   const json::object line = audit_lines()[0];

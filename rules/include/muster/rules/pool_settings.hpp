@@ -24,6 +24,7 @@ struct PoolSettings {
   std::string description;
   bool email_on_error = false;
   std::vector<std::string> teams;
+  std::vector<std::string> public_worker_keys;    // of whoever joins it; empty: no key is needed
   std::vector<std::string> placement_strategies;  // of requests for its workers, in their order
   json::object lifecycle;
   json::object payload_schema;

@@ -26,6 +26,7 @@ PoolSpec full_spec() {
                     .cycling_windows = {{.weekdays = {0, 6}, .from = 1h, .to = 2h}, {}}};
   spec.providers = {ProviderId("cloud"), ProviderId("other")};
   spec.teams = {"red", "blue"};
+  spec.public_worker_keys = {"ssh-ed25519 AAAA one"};
   spec.placement_strategies = {queue::Strategy::spread, queue::Strategy::pack};
   spec.payload_schema = {{"type", "object"}};
   return spec;
@@ -45,6 +46,7 @@ TEST(SpecJson, everything_but_launch_configurations_survives) {
   EXPECT_EQ(to_json(*again), to_json(spec));
   EXPECT_EQ(again->lifecycle, spec.lifecycle);
   EXPECT_EQ(again->teams, spec.teams);
+  EXPECT_EQ(again->public_worker_keys, spec.public_worker_keys);
   EXPECT_EQ(again->placement_strategies, spec.placement_strategies);
   EXPECT_EQ(again->payload_schema, spec.payload_schema);
   EXPECT_EQ(again->providers, spec.providers);
@@ -61,6 +63,7 @@ TEST(SpecJson, a_change_of_any_setting_is_a_change_of_the_document) {
     return to_json(spec) != before;
   };
   EXPECT_TRUE(differs([](PoolSpec& spec) { spec.teams.pop_back(); }));
+  EXPECT_TRUE(differs([](PoolSpec& spec) { spec.public_worker_keys.clear(); }));
   EXPECT_TRUE(differs([](PoolSpec& spec) { spec.placement_strategies.clear(); }));
   EXPECT_TRUE(differs([](PoolSpec& spec) { spec.payload_schema.clear(); }));
   EXPECT_TRUE(differs([](PoolSpec& spec) { spec.lifecycle.cycling_budget.workers.reset(); }));

@@ -152,7 +152,7 @@ TEST(WorkerPools, of_files_are_changed_in_the_file) {
   for (const auto& refused :
        {scene.queue.attach(WorkerPoolId("a"), {TeamId("b")}, false, scene.now),
         scene.queue.detach(WorkerPoolId("a"), {TeamId("team")}, scene.now),
-        scene.queue.set_pool(WorkerPoolId("a"), scene.now),
+        scene.queue.set_pool(WorkerPoolId("a"), {}, scene.now),
         scene.queue.destroy_pool(WorkerPoolId("a"), scene.now)}) {
     ASSERT_FALSE(refused);
     EXPECT_NE(refused.error().message.find("builds.toml"), std::string::npos);

@@ -1,11 +1,15 @@
 // A host that dies after any write: no request is lost, none is granted twice.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "host/store/memory_store.hpp"
+#include "tests/support/signing_key.hpp"
 #include "tests/unit/host/queue/scene.hpp"
 
 namespace muster::queue::testing {
 namespace {
+
+using ::testing::ElementsAre;
 
 // What a host does: everything that a call changed is one batch.
 struct Durable : Scene {
@@ -145,6 +149,26 @@ TEST(Restart, keeps_teams_pools_and_what_was_used) {
   const auto third =
       started_from(anew.contents(), {{.number = 1001, .pool = WorkerPoolId("p")}}, scene.now);
   EXPECT_EQ(third->find_pool(WorkerPoolId("p"))->teams.size(), 2U);
+}
+
+TEST(Restart, keeps_the_keys_of_pools) {
+  Durable scene;
+  const std::string key = ssh::SigningKey::ed25519().line();
+  const WorkerPoolId own("own"), of_file("of-file");
+  ASSERT_TRUE(scene.queue.set_pool(own, {{key}}, scene.now));
+  scene.queue.configure_pools({{of_file, {"pools.toml", {TeamId("a")}, {}}}}, scene.now);
+  ASSERT_TRUE(scene.queue.set_pool(of_file, {{key}}, scene.now));
+  scene.write();
+  const auto again = started_from(scene.store.contents(), {}, scene.now);
+  store::MemoryStore anew;
+  ASSERT_TRUE(anew.commit(again->everything()));
+  const auto third = started_from(anew.contents(), {}, scene.now);
+  for (const Queue* queue : {again.get(), third.get()}) {
+    EXPECT_THAT(queue->find_pool(own)->public_keys, ElementsAre(key));
+    EXPECT_TRUE(queue->find_pool(own)->dedicated);
+    EXPECT_THAT(queue->find_pool(of_file)->public_keys, ElementsAre(key));
+    EXPECT_FALSE(queue->find_pool(of_file)->dedicated) << "that is for the file to say";
+  }
 }
 
 TEST(Restart, keeps_what_a_token_means) {

@@ -37,7 +37,7 @@ struct Scene {
   void release(std::int64_t request) { ASSERT_TRUE(queue.release(request, now)); }
 
   void dedicate(const std::string& pool, const std::vector<std::string>& teams) {
-    ASSERT_TRUE(queue.set_pool(WorkerPoolId(pool), now));
+    ASSERT_TRUE(queue.set_pool(WorkerPoolId(pool), {}, now));
     std::vector<TeamId> ids;
     for (const std::string& team : teams) ids.emplace_back(team);
     ASSERT_TRUE(queue.attach(WorkerPoolId(pool), ids, false, now));

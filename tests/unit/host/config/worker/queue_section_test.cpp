@@ -8,6 +8,8 @@
 namespace muster::worker_configuration {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -45,7 +47,9 @@ TEST(QueueSection, each_wrong_value_is_told_with_its_key) {
            {R"({"tags": ["gpu", 5]})", "workerConfig.queue.tags: must be a list of texts"},
            {R"({"tags": [""]})", "a tag must have 1 to 128 printable characters"},
            {R"({"team": 5})", "workerConfig.queue.team: must be a text"},
-           {R"({"team": ""})", "the name of a team must have 1 to 128"}})
+           {R"({"team": ""})", "the name of a team must have 1 to 128"},
+           {R"({"announce": "team"})", "workerConfig.queue.announce: must be a list of what"},
+           {R"({"announce": ["pool"]})", "write announce = [\"resources\", \"tags\", \"team\"]"}})
     EXPECT_THAT(complaints_of(wrong.queue), HasSubstr(wrong.says)) << wrong.queue;
 }
 
@@ -53,8 +57,35 @@ TEST(QueueSection, what_is_right_is_not_complained_about) {
   EXPECT_THAT(check_queue_section({}), IsEmpty());
   EXPECT_THAT(complaints_of("{}"), IsEmpty());
   EXPECT_THAT(complaints_of(R"({"resources": {"active-task": 8, "memory": 65536}, "tags": ["gpu"],
-                        "team": "ios"})"),
+                        "team": "ios", "announce": ["team"]})"),
               IsEmpty());
+  EXPECT_THAT(complaints_of(R"({"announce": []})"), IsEmpty());
+}
+
+TEST(WorkerKeys, that_are_none_refuse_the_worker_configuration_at_their_line) {
+  const std::string key =
+      "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIXtjzV2ZJS555OaZWL4ZkKAS7HC1hhGK1ZRCT+3/X5O rack";
+  const auto with_keys = [](const std::string& list) {
+    return configuration("publicWorkerKeys = [" + list + "]\n");
+  };
+  for (const auto& [list, says] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"\"-----BEGIN OPENSSH PRIVATE KEY-----\"", "publicWorkerKeys[0]: is a private key"},
+           {"\"" + key + "\", \"garbage\"", "publicWorkerKeys[1]: \"garbage\" is no kind of key"},
+           {"\"" + key + "\", \"" + key + " again\"", "this key stands twice"}}) {
+    const auto outcome = Scene().build(with_keys(list));
+    EXPECT_FALSE(outcome.configuration);
+    for (const std::string& texts :
+         {texts_of(outcome.problems),
+          texts_of(check_without_providers(rules::ConfigurationSet::from_files(
+              std::vector<rules::SourceFile>{{"build.toml", with_keys(list)}})))})
+      EXPECT_THAT(texts, AllOf(HasSubstr("build.toml:10:1: publicWorkerKeys: "), HasSubstr(says)));
+  }
+  Scene scene;
+  const auto right = scene.build(with_keys("\"" + key + "\""));
+  ASSERT_TRUE(right.configuration) << texts_of(right.problems);
+  EXPECT_THAT(right.configuration->pools.begin()->second->public_worker_keys, ElementsAre(key));
+  const auto without = scene.build(configuration(""));
+  EXPECT_THAT(without.configuration->pools.begin()->second->public_worker_keys, IsEmpty());
 }
 
 TEST(QueueSection, a_wrong_one_refuses_the_worker_configuration_at_its_line) {
