@@ -1,10 +1,14 @@
-// What whoever drives the fleet gives to it and gets from it.
+// What whoever drives the fleet gives to it and gets from it, and some words about it.
 #pragma once
 
 #include <chrono>
 #include <vector>
 
+#include "host/bidding/holds.hpp"
+#include "host/bidding/weights.hpp"
 #include "host/fleet/messages.hpp"
+#include "host/fleet/model.hpp"
+#include "host/fleet/registration.hpp"
 #include "host/store/store.hpp"
 
 namespace muster::fleet {
@@ -26,5 +30,19 @@ struct Outcome {
     return changes.empty() && questions.empty() && events.empty() && settled.empty();
   }
 };
+
+// The name of an error for clients: a version 4 UUID in 22 letters, made of the host and the
+// number.
+std::string error_id(const std::string& host_id, std::int64_t number);
+
+// How long a pool that wants of what is scarce waits for the wishes of others.
+inline constexpr auto fairness_wait = std::chrono::milliseconds(200);
+
+std::string in_words(const Totals& totals);
+std::string in_words(const WorkerName& name);
+HoldRow to_row(const bidding::Hold& hold);
+
+// Of launch configurations.
+using Weights = std::vector<std::pair<Index, bidding::Weight>>;
 
 }  // namespace muster::fleet

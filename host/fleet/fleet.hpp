@@ -34,20 +34,6 @@ struct Request;
 
 namespace muster::fleet {
 
-// The name of an error for clients: a version 4 UUID in 22 letters, made of the host and the
-// number.
-std::string error_id(const std::string& host_id, std::int64_t number);
-
-// How long a pool that wants of what is scarce waits for the wishes of others.
-inline constexpr auto fairness_wait = std::chrono::milliseconds(200);
-
-std::string in_words(const Totals& totals);
-std::string in_words(const WorkerName& name);
-HoldRow to_row(const bidding::Hold& hold);
-
-// Of launch configurations.
-using Weights = std::vector<std::pair<Index, bidding::Weight>>;
-
 class Fleet {
  public:
   // A new fleet with no past.
