@@ -2,6 +2,7 @@
 
 #include <muster/codec.hpp>
 
+#include "host/fleet/queue_load.hpp"
 #include "host/queue/queue.hpp"
 
 namespace muster {
@@ -11,6 +12,10 @@ using metrics::Page;
 
 double number(std::int64_t value) {
   return static_cast<double>(value);
+}
+
+double oldest_wait(const std::optional<Time>& oldest, Time now) {
+  return oldest ? number(fleet::seconds_since(*oldest, now)) : 0;
 }
 
 void write_pool(const fleet::Pool& pool, Page& page) {
@@ -35,15 +40,46 @@ void write_pool(const fleet::Pool& pool, Page& page) {
                {{"pool", id}, {"verdict", std::string(enum_names(fleet::VerdictKind{})[kind])}});
 }
 
-// What is said of the head of a line is said of all behind it.
-void write_queue(const fleet::Fleet& fleet, fleet::Now now, Page& page) {
-  const queue::Queue& queue = fleet.queue();
-  for (const queue::Team& team : queue.teams()) {
-    page.gauge("muster_queue_waiting_requests", "Requests of a team that wait for workers",
-               number(team.pending), {{"team", team.id.str()}});
-    page.gauge("muster_queue_held_capacity", "Capacity that a team holds", number(team.held),
-               {{"team", team.id.str()}});
+void write_pool_load(const std::string& id, const fleet::PoolLoad& load, Time now, Page& page) {
+  page.gauge("muster_queue_pool_waiting_requests",
+             "Requests that wait for a pool, each counted for one", number(load.waiting.requests),
+             {{"pool", id}});
+  page.gauge("muster_queue_pool_pending_capacity", "Capacity that those requests would take",
+             load.waiting.capacity, {{"pool", id}});
+  page.gauge("muster_queue_pool_oldest_wait_seconds", "How long the oldest of them waits",
+             oldest_wait(load.waiting.oldest, now), {{"pool", id}});
+  page.gauge("muster_queue_pool_would_be_capacity", "The pool's size if nobody had to wait",
+             number(load.would_be()), {{"pool", id}});
+  for (const fleet::ResourceLoad& resource : load.resources()) {
+    const metrics::Labels labels{{"pool", id}, {"resource", resource.name}};
+    page.gauge("muster_queue_resource_capacity", "What a pool's workers have of a resource",
+               number(resource.has), labels);
+    page.gauge("muster_queue_resource_used", "What is used of it", number(resource.used), labels);
+    page.gauge("muster_queue_resource_utilisation", "The part of it that is used, from 0 to 1",
+               resource.utilisation(), labels);
   }
+}
+
+void write_load(const fleet::Fleet& fleet, fleet::Now now, Page& page) {
+  const fleet::QueueLoad load = fleet::load_of(fleet);
+  const auto& teams = fleet.queue().teams();
+  for (std::size_t at = 0; at < teams.size(); ++at) {
+    const metrics::Labels labels{{"team", teams[at].id.str()}};
+    page.gauge("muster_queue_waiting_requests", "Requests of a team that wait for workers",
+               number(teams[at].pending), labels);
+    page.gauge("muster_queue_oldest_wait_seconds", "How long the oldest of them waits",
+               oldest_wait(load.oldest_of_team[at], now.wall), labels);
+    page.gauge("muster_queue_held_capacity", "Capacity that a team holds", number(teams[at].held),
+               labels);
+  }
+  for (const auto& [id, pool] : load.pools) write_pool_load(id.str(), pool, now.wall, page);
+  page.gauge("muster_queue_unserved_requests", "Requests that wait and that no pool could serve",
+             number(load.unserved.requests));
+}
+
+// What is said of the head of a line is said of all behind it.
+void write_verdicts(const fleet::Fleet& fleet, fleet::Now now, Page& page) {
+  const queue::Queue& queue = fleet.queue();
   std::map<std::pair<std::string, std::string>, std::int64_t> verdicts;
   for (const queue::Line& line : queue.lines()) {
     if (line.waiting.empty()) continue;
@@ -82,7 +118,8 @@ void write_events(const events::Numbers& numbers, Page& page) {
 
 void write_fleet_metrics(FleetOfHost& host, Page& page) {
   host.fleet().read([&](const fleet::Fleet& fleet, fleet::Now now) {
-    write_queue(fleet, now, page);
+    write_load(fleet, now, page);
+    write_verdicts(fleet, now, page);
     for (const fleet::Pool& pool : fleet.pools())
       if (!pool.removed()) write_pool(pool, page);
     for (const fleet::ProviderState& provider : fleet.providers()) {

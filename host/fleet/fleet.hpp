@@ -29,6 +29,7 @@ class Queue;
 struct Ask;
 struct Request;
 struct Verdict;
+struct Waiting;
 }  // namespace muster::queue
 
 namespace muster::fleet {
@@ -50,6 +51,18 @@ struct Outcome {
     return changes.empty() && questions.empty() && events.empty() && settled.empty();
   }
 };
+
+// What waits in the queue, or a part of it, as demand of a pool.
+struct Assigned {
+  Index pool = nowhere;  // nowhere: none could serve it
+  std::int64_t requests = 0;
+  double capacity = 0;                     // of workers of that pool
+  std::vector<Index> launch_configs = {};  // whose workers could serve it
+};
+using TakeDemand = std::function<void(const queue::Waiting&, const Assigned&)>;
+
+// In whole units, of what is a sum of parts.
+std::int64_t whole_capacity(double capacity);
 
 // The name of an error for clients: a version 4 UUID in 22 letters, made of the host and the
 // number.
@@ -137,6 +150,9 @@ class Fleet {
   void configure_queue(const queue::Settings& settings, Now now);
   const queue::Queue& queue() const { return *queue_; }
   queue::Verdict verdict_of(const queue::Request& request, Now now) const;
+  // Calls `take` for all of the demand, part by part: what waits is demand of the pools that could
+  // serve it, each request of one of them.
+  void assign_demand(const std::vector<queue::Waiting>& demand, const TakeDemand& take) const;
 
   // Decides all that can be decided now, and hands out what came of it.
   Outcome settle(Now now);

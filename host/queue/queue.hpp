@@ -41,11 +41,6 @@
 
 namespace muster::queue {
 
-struct TeamNumbers {
-  double weight = 1;
-  std::int64_t max_held = 0, max_pending = 0;
-};
-
 // A worker with tags serves only requests with tags, and those must all be its own. Both ordered.
 bool tags_match(const std::vector<std::string>& worker, const std::vector<std::string>& wanted);
 
@@ -57,6 +52,7 @@ struct FilePool {
 
 // Capacity that waits, and the pools whose workers could serve it, the preferred ones first.
 struct Waiting {
+  Index line = nowhere;
   std::int64_t capacity = 0;  // of "active-task", of requests that need the same
   Resources needs = {};
   std::vector<std::string> tags;
@@ -215,6 +211,7 @@ class Queue {
   void place(Index line);
   const std::vector<Strategy>& chain_of(const Line& line, const Request& request) const;
   Index choose(const Line& line, const Request& request) const;
+  bool goes_first(Index line, Index worker) const;
 
   Waiting candidates_of(const Line& line) const;  // looking.cpp
 

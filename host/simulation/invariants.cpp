@@ -17,10 +17,9 @@ void World::check() {
   check_queue();
   // A limit may be lowered below what is there; then nothing may be added.
   const auto limit = [&](const std::string& name, std::int64_t used, std::int64_t most) {
-    const auto [before, first] = used_before_.try_emplace(name, used);
-    if (!first && used > most && used > before->second)
+    if (used > most && used > used_before_[name])
       violated(name + " has " + std::to_string(used) + " of at most " + std::to_string(most));
-    before->second = used;
+    used_now_[name] = used;
   };
   for (const fleet::Pool& pool : fleet_->pools()) {
     if (pool.removed()) continue;
