@@ -2,9 +2,12 @@
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <dirent.h>
 #include <poll.h>
 #include <random>
+#include <set>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -89,6 +92,17 @@ json::object body_of(const LeaseOptions& options) {
 bool passes(const Error& error) {
   return error.error_class == ErrorClass::transient || error.error_class == ErrorClass::throttle ||
          error.error_class == ErrorClass::internal;
+}
+
+// The files that are open now.
+std::set<int> open_files() {
+  std::set<int> files;
+  DIR* const folder = ::opendir("/proc/self/fd");
+  if (!folder) return files;
+  while (const dirent* entry = ::readdir(folder))
+    if (const int file = std::atoi(entry->d_name); file != ::dirfd(folder)) files.insert(file);
+  ::closedir(folder);
+  return files;
 }
 
 // Signals as something to wait for, in place of their usual effect.
@@ -289,6 +303,8 @@ class Lease {
 
   [[noreturn]] void become_command(const json::object& worker) {
     signals_.back_to_usual();
+    for (const int file : open_files())  // of the connection
+      if (!inherited_.contains(file)) ::close(file);
     // Without us nobody says that it lives, and its worker becomes another's.
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     for (const auto& [name, key] : {std::pair("MUSTER_WORKER_POOL_ID", "workerPoolId"),
@@ -308,6 +324,7 @@ class Lease {
     ::_exit(error == ENOENT ? exit_not_found : exit_not_executable);
   }
 
+  const std::set<int> inherited_ = open_files();  // the command has these, too, and no others
   const LeaseOptions& options_;
   const json::object body_;
   const std::chrono::seconds heartbeat_;

@@ -22,8 +22,8 @@
 //
 // What is kept so that this costs little: a worker that gets free is offered to the lines of its
 // (at most two) groups in their order, and stops at the first that fits; requests behind a head are
-// never looked at. A new request looks at the open workers of its groups. Requests that are too
-// large for every worker that is there stand aside until a larger one comes.
+// never looked at. A new request looks at the open workers of its groups, and gives way to lines
+// that are overdue. One that is too large for all workers stands aside until a larger one comes.
 #pragma once
 
 #include <cstdint>

@@ -118,6 +118,9 @@ class Model {
     const auto again = started_again();
     ASSERT_EQ(again->queue.check(), "");
     check_counters(*again);
+    for (const Request& request : again->queue.requests())
+      ASSERT_TRUE(request.number == 0 || scene_->queue.find(request.number))
+          << "request " << request.number << " was released";
     for (const auto& [number, asked] : asked_) {
       const Request *before = scene_->queue.find(number), *after = again->queue.find(number);
       ASSERT_EQ(before == nullptr, after == nullptr) << "request " << number;
@@ -431,6 +434,8 @@ TEST_P(Property, a_host_that_dies_after_any_write_loses_no_request_and_grants_no
   Model model(GetParam() + 1000);
   for (int step = 0; step < 250; ++step) {
     model.step_and_write();
+    ASSERT_FALSE(HasFatalFailure()) << "step " << step;
+    model.check();
     ASSERT_FALSE(HasFatalFailure()) << "step " << step;
     model.check_restart();
     ASSERT_FALSE(HasFatalFailure()) << "step " << step;
