@@ -11,10 +11,10 @@ void fail(const Error& error) {
   throw Exit{exit_failed};
 }
 
-HostClient connect(const HostOptions& options) {
+HostClient connect(const HostOptions& options, std::chrono::seconds deadline) {
   auto host = find_host(options, process_environment);
   if (!host) fail(host.error());
-  return HostClient(std::move(*host));
+  return HostClient(std::move(*host), deadline);
 }
 
 json::value answer_of(Result<json::value> answer) {

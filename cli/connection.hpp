@@ -1,6 +1,7 @@
 // What every command that asks a host does first, and how it gives up.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +14,8 @@ namespace muster::cli {
 // Prints "muster: <message>" and ends the program with exit_failed.
 [[noreturn]] void fail(const Error& error);
 
-HostClient connect(const HostOptions& options);
+HostClient connect(const HostOptions& options,
+                   std::chrono::seconds deadline = HostClient::usual_deadline);
 json::value answer_of(Result<json::value> answer);
 
 // All pages of a list: asks for `path` with what stands in `next` as `parameter` (after, before)

@@ -12,7 +12,7 @@
 namespace muster::cli {
 namespace {
 
-constexpr long connect_seconds = 5, total_seconds = 60, silent_seconds = 60;
+constexpr long connect_seconds = 5, silent_seconds = 60;
 constexpr std::size_t max_answer = 256 * 1024 * 1024;
 
 using Easy = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
@@ -136,6 +136,7 @@ Error unreachable(const HostAddress& address, CURLcode code, const char* reason)
 
 struct HostClient::Impl {
   HostAddress address;
+  std::chrono::seconds deadline{};
   Easy curl{curl_easy_init(), curl_easy_cleanup};
   std::int64_t skew = 0;  // seconds that the host's clock is before ours
   char reason[CURL_ERROR_SIZE] = "";
@@ -213,7 +214,7 @@ bool HostClient::Impl::learn_time(const Answer& answer) {
 Result<Answer> HostClient::Impl::perform(const Call& call) {
   Answer answer;
   prepare(call, answer);
-  curl_easy_setopt(curl.get(), CURLOPT_TIMEOUT, total_seconds);
+  curl_easy_setopt(curl.get(), CURLOPT_TIMEOUT, static_cast<long>(deadline.count()));
   if (const CURLcode code = curl_easy_perform(curl.get()); code != CURLE_OK)
     return unreachable(address, code, reason);
   curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &answer.status);
@@ -231,7 +232,9 @@ Result<json::value> HostClient::Impl::send(const Call& call) {
   return Error::internal("the answer of " + where(address) + " is not JSON; is it a musterd?");
 }
 
-HostClient::HostClient(HostAddress address) : impl_(std::make_unique<Impl>()) {
+HostClient::HostClient(HostAddress address, std::chrono::seconds deadline)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->deadline = deadline;
   while (address.url.ends_with('/')) address.url.pop_back();
   impl_->address = std::move(address);
 }

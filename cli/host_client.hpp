@@ -1,6 +1,7 @@
 // Talks HTTP to a running musterd. libcurl stays inside the .cpp.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,12 +17,14 @@ namespace muster::cli {
 // Where all of the host's own API is.
 inline const std::string api_path = "/api/muster/v1/";
 
-// One connection, kept open between calls. Every call has a deadline of 60 seconds and is tried
+// One connection, kept open between calls. Every call has a deadline and is tried
 // once; only when a signed request meets a host whose clock differs it is signed anew with the
 // host's time. THREADS: one at a time.
 class HostClient {
  public:
-  explicit HostClient(HostAddress address);
+  static constexpr std::chrono::seconds usual_deadline{60};
+
+  explicit HostClient(HostAddress address, std::chrono::seconds deadline = usual_deadline);
   ~HostClient();
   HostClient(HostClient&&) noexcept;
 

@@ -3,6 +3,7 @@
 #include <muster/codec.hpp>
 
 #include "host/api/members.hpp"
+#include "host/fleet/queue_load.hpp"
 #include "host/queue/queue.hpp"
 
 namespace muster {
@@ -40,6 +41,10 @@ void write_launch_configs(const fleet::Fleet& fleet, fleet::Now now, Page& page)
                  counts, page);
 }
 
+double oldest_wait(const std::optional<Time>& oldest, Time now) {
+  return oldest ? number(fleet::seconds_since(*oldest, now)) : 0;
+}
+
 void write_pool(const fleet::Pool& pool, Page& page) {
   const std::string& id = pool.id.str();
   const auto capacity = [&](const char* state, std::int64_t value) {
@@ -61,17 +66,47 @@ void write_pool(const fleet::Pool& pool, Page& page) {
              {{"pool", id}, {"verdict", api::name_of(kind)}, {"cause", cause}});
 }
 
-void write_queue(const fleet::Fleet& fleet, fleet::Now now, Page& page) {
-  const queue::Queue& queue = fleet.queue();
-  for (const queue::Team& team : queue.teams()) {
-    page.gauge("muster_queue_waiting_requests", "Requests of a team that wait for workers",
-               number(team.pending), {{"team", team.id.str()}});
-    page.gauge("muster_queue_held_capacity", "Capacity that a team holds", number(team.held),
-               {{"team", team.id.str()}});
+void write_pool_load(const std::string& id, const fleet::PoolLoad& load, Time now, Page& page) {
+  page.gauge("muster_queue_pool_waiting_requests",
+             "Requests that wait for a pool, each counted for one", number(load.waiting.requests),
+             {{"pool", id}});
+  page.gauge("muster_queue_pool_pending_capacity", "Capacity that those requests would take",
+             load.waiting.capacity, {{"pool", id}});
+  page.gauge("muster_queue_pool_oldest_wait_seconds", "How long the oldest of them waits",
+             oldest_wait(load.waiting.oldest, now), {{"pool", id}});
+  page.gauge("muster_queue_pool_would_be_capacity", "The pool's size if nobody had to wait",
+             number(load.would_be()), {{"pool", id}});
+  for (const fleet::ResourceLoad& resource : load.resources()) {
+    const metrics::Labels labels{{"pool", id}, {"resource", resource.name}};
+    page.gauge("muster_queue_resource_capacity", "What a pool's workers have of a resource",
+               number(resource.has), labels);
+    page.gauge("muster_queue_resource_used", "What is used of it", number(resource.used), labels);
+    page.gauge("muster_queue_resource_utilisation", "The part of it that is used, from 0 to 1",
+               resource.utilisation(), labels);
   }
+}
+
+void write_load(const fleet::Fleet& fleet, fleet::Now now, Page& page) {
+  const fleet::QueueLoad load = fleet::load_of(fleet);
+  const auto& teams = fleet.queue().teams();
+  for (std::size_t at = 0; at < teams.size(); ++at) {
+    const metrics::Labels labels{{"team", teams[at].id.str()}};
+    page.gauge("muster_queue_waiting_requests", "Requests of a team that wait for workers",
+               number(teams[at].pending), labels);
+    page.gauge("muster_queue_oldest_wait_seconds", "How long the oldest of them waits",
+               oldest_wait(load.oldest_of_team[at], now.wall), labels);
+    page.gauge("muster_queue_held_capacity", "Capacity that a team holds", number(teams[at].held),
+               labels);
+  }
+  for (const auto& [id, pool] : load.pools) write_pool_load(id.str(), pool, now.wall, page);
+  page.gauge("muster_queue_unserved_requests", "Requests that wait and that no pool could serve",
+             number(load.unserved.requests));
+}
+
+void write_requests(const fleet::Fleet& fleet, fleet::Now now, Page& page) {
   write_verdicts("muster_queue_verdicts", "Requests that wait, by what is to be said of them",
                  fleet.count_verdicts(now), page);
-  const verdict::Calibration::Score& score = queue.calibration().total();
+  const verdict::Calibration::Score& score = fleet.queue().calibration().total();
   page.counter("muster_queue_eta_expectations_total",
                "Requests that were told when to expect a worker, and know whether it was so",
                number(score.expectations));
@@ -108,7 +143,8 @@ void write_events(const events::Numbers& numbers, Page& page) {
 
 void write_fleet_metrics(FleetOfHost& host, Page& page) {
   host.fleet().read([&](const fleet::Fleet& fleet, fleet::Now now) {
-    write_queue(fleet, now, page);
+    write_load(fleet, now, page);
+    write_requests(fleet, now, page);
     for (const fleet::Pool& pool : fleet.pools())
       if (!pool.removed()) write_pool(pool, page);
     write_launch_configs(fleet, now, page);

@@ -38,6 +38,13 @@ queue::Settings queue_settings(const config::QueueSettings& from) {
   return settings;
 }
 
+std::map<queue::TeamId, queue::TeamNumbers> teams_of(const config::HostConfiguration& host) {
+  std::map<queue::TeamId, queue::TeamNumbers> teams;
+  for (const auto& [name, numbers] : host.teams)
+    teams[queue::TeamId(name)] = {numbers.weight, numbers.max_held, numbers.max_pending};
+  return teams;
+}
+
 fleet::Settings fleet_settings(const config::HostConfiguration& host, const std::string& url) {
   const config::FleetSettings& from = host.fleet;
   fleet::Settings settings;
@@ -50,6 +57,8 @@ fleet::Settings fleet_settings(const config::HostConfiguration& host, const std:
   set(settings.journal_kept, from.journal_kept);
   set(settings.stopped_kept, from.stopped_kept);
   settings.queue = queue_settings(host.queue);
+  settings.teams = teams_of(host);
+  settings.teams_origin = host.file.string();
   settings.registration = {{"rootUrl", url}};
   return settings;
 }
@@ -93,8 +102,6 @@ const config::PluginInstance* find(const std::vector<config::PluginInstance>& in
 Result<std::unique_ptr<FleetOfHost>> FleetOfHost::start(Parts parts) {
   std::unique_ptr<FleetOfHost> fleet(new FleetOfHost(std::move(parts)));
   if (const auto opened = fleet->open(); !opened) return opened.error();
-  if (!fleet->parts_.configuration->teams.empty())
-    fleet->tell_of_teams(*fleet->parts_.configuration);
   fleet->start_worker_configurations();
   fleet->start_demand();
   fleet->watcher_ = std::thread([at = fleet.get()] { at->watch_providers(); });
@@ -180,11 +187,8 @@ void FleetOfHost::start_worker_configurations() {
 }
 
 void FleetOfHost::tell_of_teams(const config::HostConfiguration& configuration) {
-  std::map<queue::TeamId, queue::TeamNumbers> teams;
-  for (const auto& [name, numbers] : configuration.teams)
-    teams[queue::TeamId(name)] = {numbers.weight, numbers.max_held, numbers.max_pending};
-  fleet_->post([teams = std::move(teams), file = configuration.file.string()](fleet::Fleet& fleet,
-                                                                              fleet::Now now) {
+  fleet_->post([teams = teams_of(configuration), file = configuration.file.string()](
+                   fleet::Fleet& fleet, fleet::Now now) {
     fleet.change_queue(now).configure_teams(teams, file, now.wall);
   });
 }

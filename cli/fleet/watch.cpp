@@ -119,14 +119,6 @@ std::string wrapped(std::string_view text, std::size_t columns) {
   return out + "\n";
 }
 
-// ANSI: to the corner, each line to its end, then whatever is left of the last drawing.
-void draw(const std::string& screen) {
-  std::string out = "\x1b[H";
-  for (const char c : screen) out += c == '\n' ? std::string("\x1b[K\n") : std::string(1, c);
-  print(out + "\x1b[J");
-  std::fflush(stdout);
-}
-
 // What changes, as lines.
 class WatchedLines {
  public:
@@ -225,37 +217,60 @@ std::string screen_of(const Picture& picture, std::size_t rows, std::size_t colu
   return out;
 }
 
-void watch_status(const FleetOptions& options) {
+void draw(const std::string& screen) {
+  const std::size_t rows = terminal_rows(), columns = terminal_columns();
+  // ANSI: to the corner, each line to its end, then whatever is left of the last drawing.
+  std::string out = "\x1b[H";
+  std::size_t drawn = 0;
+  for (std::size_t at = 0; at < screen.size() && drawn + 1 < rows; ++drawn) {
+    const std::size_t end = std::min(screen.find('\n', at), screen.size());
+    out += cut(std::string_view(screen).substr(at, end - at), columns) + "\x1b[K\n";
+    at = end + 1;
+  }
+  print(out + "\x1b[J");
+  std::fflush(stdout);
+}
+
+void watch(bool drawn, const std::function<Result<void>()>& look_and_show) {
   const FileDescriptor end = end_of_program();
+  std::string trouble;
+  bool answered = false;
+  if (drawn) print("\x1b[2J");
+  do {
+    const auto looked = look_and_show();
+    if (looked) {
+      answered = true;
+      trouble.clear();
+      continue;
+    }
+    if (!answered || looked.error().error_class != ErrorClass::transient) fail(looked.error());
+    if (trouble != looked.error().message)
+      std::fprintf(stderr, "muster: %s; trying again\n", looked.error().message.c_str());
+    trouble = looked.error().message;
+  } while (wait_for(pause, end.get()));
+  if (drawn) print("\n");
+}
+
+void watch_status(const FleetOptions& options) {
   const bool drawn = ::isatty(STDOUT_FILENO) == 1 && !options.as_json;
   const Style style = Style::of_stdout();
   WatchedLines lines(options.as_json, style);
   json::array recent;
   std::int64_t last = -1;
-  std::string trouble;
   HostClient host = connect(options.host);
-  if (drawn) print("\x1b[2J");
-  do {
+  watch(drawn, [&]() -> Result<void> {
     auto picture = look(host, last);
-    const bool hopeless = !picture && picture.error().error_class != ErrorClass::transient;
-    if (hopeless || (!picture && trouble.empty() && last < 0)) fail(picture.error());
-    if (!picture) {
-      if (trouble != picture.error().message)
-        std::fprintf(stderr, "muster: %s; trying again\n", picture.error().message.c_str());
-      trouble = picture.error().message;
-      continue;
-    }
-    trouble.clear();
+    if (!picture) return picture.error();
     if (!drawn) {
       lines.add(*picture);
-      continue;
+      return {};
     }
     for (const json::value& event : picture->events) recent.push_back(event);
     while (recent.size() > events_on_screen) recent.erase(recent.begin());
     picture->events = recent;
     draw(screen_of(*picture, terminal_rows(), terminal_columns(), style));
-  } while (wait_for(pause, end.get()));
-  if (drawn) print("\n");
+    return {};
+  });
 }
 
 }  // namespace muster::cli

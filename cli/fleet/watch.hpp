@@ -1,8 +1,10 @@
-// muster status --watch: the fleet as it changes.
+// muster status --watch and muster queue --watch: what the host says, as it changes.
 #pragma once
 
+#include <functional>
 #include <string>
 
+#include <muster/error.hpp>
 #include <muster/json.hpp>
 
 #include "cli/fleet/actions.hpp"
@@ -14,6 +16,13 @@ namespace muster::cli {
 // elsewhere it prints what there is and then a line for each change; with --json an object on each
 // line. A host that cannot be reached is asked again.
 void watch_status(const FleetOptions& options);
+
+// Asks every second, until Ctrl-C or SIGTERM. A host that answered once is asked again while it
+// cannot be reached. `drawn`: what it shows is drawn on a terminal.
+void watch(bool drawn, const std::function<Result<void>()>& look_and_show);
+
+// In place of what was drawn before, as much of it as the terminal has room for.
+void draw(const std::string& screen);
 
 // What the host said at one moment.
 struct Picture {

@@ -1,7 +1,12 @@
 #include "cli/queue/actions.hpp"
 
+#include <cstdio>
+#include <unistd.h>
+#include <utility>
+
 #include "cli/connection.hpp"
 #include "cli/fleet/show.hpp"
+#include "cli/fleet/watch.hpp"
 #include "cli/queue/show.hpp"
 #include "host/base/atomic_file.hpp"
 #include "ssh/public_key.hpp"
@@ -52,7 +57,31 @@ json::value attachment(const QueueOptions& options, const char* verb) {
 
 }  // namespace
 
+namespace {
+
+// On a terminal the view again and again; elsewhere when it has changed.
+void watch_queue(const QueueOptions& options) {
+  const bool drawn = ::isatty(STDOUT_FILENO) == 1 && !options.as_json;
+  HostClient host = connect(options.host);
+  std::string shown;
+  watch(drawn, [&]() -> Result<void> {
+    const auto load = host.get(api_path + "queue");
+    if (!load) return load.error();
+    if (!load->is_object()) return Error::internal("the host's answer is not understood");
+    const std::string text = options.as_json ? json::write(*load) + "\n"
+                                             : show_load(load->get_object(), Style::of_stdout());
+    if (drawn) return draw(text), Result<void>();
+    if (std::exchange(shown, text) == text) return {};
+    print(text);
+    std::fflush(stdout);
+    return {};
+  });
+}
+
+}  // namespace
+
 void show_queue(const QueueOptions& options) {
+  if (options.watch) return watch_queue(options);
   put_out(options, answer_of(connect(options.host).get(api_path + "queue")), show_load);
 }
 

@@ -10,7 +10,7 @@ namespace muster::cli {
 
 struct QueueOptions {
   HostOptions host;
-  bool as_json = false, exclusive = false;
+  bool as_json = false, watch = false, exclusive = false;
   std::string name, subject;
   std::vector<std::string> teams, key_files;
   bool no_keys = false;
@@ -33,7 +33,7 @@ void tell_eta(const QueueOptions& options);
 // lease.cpp
 struct LeaseOptions {
   HostOptions host;
-  std::string team = "main", pool, cache_key, wait;
+  std::string team = "main", pool, cache_key, wait, heartbeat = "60s";
   std::vector<std::string> tags, resources, strategies, command;
   long long priority = 0;
 };

@@ -2,9 +2,13 @@
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <dirent.h>
 #include <poll.h>
 #include <random>
+#include <set>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,13 +25,19 @@
 namespace muster::cli {
 namespace {
 
-constexpr int heartbeat_seconds = 60;
-// Between two heartbeats; several may be lost.
-constexpr int heartbeat_every_ms = 15'000;
+using namespace std::chrono_literals;
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+// So many may be lost before the host takes the worker back.
+constexpr int heartbeats_in_time = 4;
 // How long one question waits for the worker: a signal is heeded in between.
-constexpr int poll_seconds = 2;
+constexpr std::chrono::seconds poll_time = 2s;
+// A host that takes longer than that to answer is asked again; meanwhile nobody heeds signals.
+constexpr std::chrono::seconds longest_answer = 10s;
 constexpr int pause_after_trouble_ms = 2'000;
 constexpr int release_attempts = 5;
+// As shells have it, for a command that cannot be run.
+constexpr int exit_not_executable = 126, exit_not_found = 127;
 
 std::string new_token() {
   std::random_device random;
@@ -40,32 +50,41 @@ std::string new_token() {
   return token;
 }
 
+json::object resources_of(const std::vector<std::string>& texts) {
+  json::object resources;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    std::int64_t amount = 0;
+    const char* const end = text.data() + text.size();
+    if (equals == std::string::npos || equals == 0 ||
+        std::from_chars(text.data() + equals + 1, end, amount).ptr != end || amount < 1)
+      fail(Error::invalid("--resource " + text + " is no resource; write memory=4096"));
+    const std::string name = text.substr(0, equals);
+    if (!resources.emplace(name, amount).second)
+      fail(Error::invalid("--resource " + name + " is there twice; say it once"));
+  }
+  return resources;
+}
+
+std::chrono::seconds duration_of(const char* option, const std::string& text) {
+  const auto seconds = seconds_of(text);
+  if (!seconds)
+    fail(
+        Error::invalid(std::string(option) + " " + text + " is no duration; write 90s, 30m or 2h"));
+  return std::chrono::seconds(*seconds);
+}
+
 json::object body_of(const LeaseOptions& options) {
   json::object body{{"token", new_token()},
-                    {"heartbeatSeconds", heartbeat_seconds},
+                    {"heartbeatSeconds", duration_of("--heartbeat", options.heartbeat).count()},
                     {"priority", options.priority}};
   if (!options.pool.empty()) body["workerPoolId"] = with_provisioner(options.pool);
   if (!options.cache_key.empty()) body["cacheKey"] = options.cache_key;
   for (const auto& [key, texts] :
        {std::pair("tags", &options.tags), std::pair("strategies", &options.strategies)})
     if (!texts->empty()) body[key] = json::array(texts->begin(), texts->end());
-  json::object resources;
-  for (const std::string& text : options.resources) {
-    const std::size_t equals = text.find('=');
-    std::int64_t amount = 0;
-    const char* const end = text.data() + text.size();
-    if (equals == std::string::npos ||
-        std::from_chars(text.data() + equals + 1, end, amount).ptr != end || amount < 1)
-      fail(Error::invalid("--resource " + text + " is no resource; write memory=4096"));
-    resources[text.substr(0, equals)] = amount;
-  }
-  if (!resources.empty()) body["resources"] = std::move(resources);
-  if (options.wait.empty()) return body;
-  const auto seconds = seconds_of(options.wait);
-  if (!seconds)
-    fail(Error::invalid("--wait " + options.wait + " is no duration; write 90s, 30m or 2h"));
-  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  body["deadline"] = format_time(now + std::chrono::seconds(*seconds));
+  if (json::object resources = resources_of(options.resources); !resources.empty())
+    body["resources"] = std::move(resources);
   return body;
 }
 
@@ -75,12 +94,26 @@ bool passes(const Error& error) {
          error.error_class == ErrorClass::internal;
 }
 
+// The files that are open now.
+std::set<int> open_files() {
+  std::set<int> files;
+  DIR* const folder = ::opendir("/proc/self/fd");
+  if (!folder) return files;
+  while (const dirent* entry = ::readdir(folder))
+    if (const int file = std::atoi(entry->d_name); file != ::dirfd(folder)) files.insert(file);
+  ::closedir(folder);
+  return files;
+}
+
 // Signals as something to wait for, in place of their usual effect.
 class Signals {
  public:
   Signals() {
+    // Where children are ignored, as some parents leave it, nobody learns how they ended.
+    std::signal(SIGCHLD, SIG_DFL);
     sigemptyset(&signals_);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&signals_, signal);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD})
+      if (!is_ignored(signal)) sigaddset(&signals_, signal);
     sigprocmask(SIG_BLOCK, &signals_, &before_);
     file_ = FileDescriptor(::signalfd(-1, &signals_, SFD_CLOEXEC | SFD_NONBLOCK));
   }
@@ -91,6 +124,11 @@ class Signals {
     signalfd_siginfo signal{};
     if (::read(file_.get(), &signal, sizeof signal) != sizeof signal) return std::nullopt;
     return signal;
+  }
+  // A signal that whoever started us wants ignored, like nohup, stays so.
+  static bool is_ignored(int signal) {
+    struct sigaction usual {};
+    return ::sigaction(signal, nullptr, &usual) == 0 && usual.sa_handler == SIG_IGN;
   }
   void back_to_usual() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
 
@@ -122,13 +160,19 @@ class Lease {
  public:
   explicit Lease(const LeaseOptions& options)
       : options_(options),
-        host_(connect(options.host)),
-        requests_("/api/muster/v1/teams/" + path_segment(options.team) + "/requests") {}
+        body_(body_of(options)),
+        heartbeat_(duration_of("--heartbeat", options.heartbeat)),
+        host_(connect(options.host, longest_answer)),
+        requests_(api_path + "teams/" + path_segment(options.team) + "/requests") {
+    if (!options.wait.empty())
+      give_up_at_ = std::chrono::steady_clock::now() + duration_of("--wait", options.wait);
+  }
 
   int run() {
     ask();
     while (!holds()) wait();
     line_.end();
+    give_up_on(signals_.wait(0));  // of a terminal: the command was not there to get it
     const int code = run_command();
     release();
     return code;
@@ -149,29 +193,47 @@ class Lease {
 
   // With the same token as often as it takes: it is one request.
   void ask() {
-    const json::object body = body_of(options_);
-    for (;;) {
-      auto answer = host_.post(requests_, body);
-      if (answer || !passes(answer.error())) {
-        request_ = table(answer_of(std::move(answer)));
-        return;
-      }
-      line_.show("the host cannot be asked, trying again: " + answer.error().message);
-      give_up_on(signals_.wait(pause_after_trouble_ms));
-    }
+    while (!update(host_.post(requests_, body_))) pause();
   }
 
   void wait() {
     line_.show(verdict_line(request_));
     give_up_on(signals_.wait(0));
-    if (!update(host_.get(path() + "?wait=" + std::to_string(poll_seconds))))
-      give_up_on(signals_.wait(pause_after_trouble_ms));
+    const auto left = time_left();
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(left);
+    if (!update(
+            host_.get(path() + "?wait=" + std::to_string(std::min(seconds, poll_time).count()))))
+      pause();
+  }
+
+  void pause() {
+    const auto left = std::min<std::chrono::milliseconds>(
+        time_left(), std::chrono::milliseconds(pause_after_trouble_ms));
+    give_up_on(signals_.wait(static_cast<int>(left.count()) + 1));
+  }
+
+  // Until --wait is over; then there is nothing left to do.
+  std::chrono::milliseconds time_left() {
+    if (!give_up_at_) return poll_time;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        *give_up_at_ - std::chrono::steady_clock::now());
+    if (left > 0ms) return left;
+    line_.end();
+    std::string why = trouble_;
+    if (!request_.empty()) {
+      if (why.empty()) why = verdict_line(request_);
+      release();
+    }
+    std::fprintf(stderr, "muster: no worker within %s; %s\n", options_.wait.c_str(), why.c_str());
+    throw Exit{exit_no_worker};
   }
 
   // False: the host could not be asked.
   bool update(Result<json::value> answer) {
+    trouble_.clear();
     if (!answer && passes(answer.error())) {
-      line_.show("the host cannot be asked, trying again: " + answer.error().message);
+      trouble_ = "the host cannot be asked: " + answer.error().message;
+      line_.show(trouble_ + "; trying again");
       return false;
     }
     request_ = table(answer_of(std::move(answer)));
@@ -198,8 +260,8 @@ class Lease {
     }
     std::fprintf(stderr,
                  "muster: the host could not be told that the worker is free; it takes it "
-                 "back by itself within %d s\n",
-                 heartbeat_seconds);
+                 "back by itself within %lld s\n",
+                 static_cast<long long>(heartbeat_.count()));
   }
 
   int run_command() {
@@ -210,11 +272,16 @@ class Lease {
       fail(Error::internal(std::string("no process can be started: ") + std::strerror(errno)));
     }
     if (child == 0) become_command(worker);
+    const auto between = std::chrono::milliseconds(heartbeat_) / heartbeats_in_time;
     bool lost = false;
-    for (;;) {
-      const auto signal = signals_.wait(lost ? -1 : heartbeat_every_ms);
+    for (SteadyTime next = std::chrono::steady_clock::now() + between;;) {
+      const auto left =
+          std::chrono::ceil<std::chrono::milliseconds>(next - std::chrono::steady_clock::now());
+      const auto signal = signals_.wait(lost ? -1 : static_cast<int>(std::max(left, 0ms).count()));
       if (!signal) {
+        if (std::chrono::steady_clock::now() < next) continue;
         lost = !heartbeat(child);
+        next = std::chrono::steady_clock::now() + between;
       } else if (signal->ssi_signo == SIGCHLD) {
         int status = 0;
         if (::waitpid(child, &status, WNOHANG) == child)
@@ -236,6 +303,10 @@ class Lease {
 
   [[noreturn]] void become_command(const json::object& worker) {
     signals_.back_to_usual();
+    for (const int file : open_files())  // of the connection
+      if (!inherited_.contains(file)) ::close(file);
+    // Without us nobody says that it lives, and its worker becomes another's.
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     for (const auto& [name, key] : {std::pair("MUSTER_WORKER_POOL_ID", "workerPoolId"),
                                     std::pair("MUSTER_WORKER_GROUP", "workerGroup"),
                                     std::pair("MUSTER_WORKER_ID", "workerId"),
@@ -248,15 +319,21 @@ class Lease {
       arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
     ::execvp(arguments[0], arguments.data());
-    std::fprintf(stderr, "muster: %s cannot be run: %s\n", arguments[0], std::strerror(errno));
-    ::_exit(127);
+    const int error = errno;
+    std::fprintf(stderr, "muster: %s cannot be run: %s\n", arguments[0], std::strerror(error));
+    ::_exit(error == ENOENT ? exit_not_found : exit_not_executable);
   }
 
+  const std::set<int> inherited_ = open_files();  // the command has these, too, and no others
   const LeaseOptions& options_;
+  const json::object body_;
+  const std::chrono::seconds heartbeat_;
+  std::optional<SteadyTime> give_up_at_;
   const Signals signals_;  // before any thread of the connection
   HostClient host_;
   const std::string requests_;
   json::object request_;
+  std::string trouble_;  // of the last question
   VerdictLine line_;
 };
 

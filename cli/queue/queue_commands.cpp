@@ -59,7 +59,12 @@ void add_lease_command(CLI::App& app) {
   command->add_option("--cache-key", options->cache_key,
                       "Prefer a worker that served the same key before");
   command->add_option("--priority", options->priority, "Among the team's own requests");
-  command->add_option("--wait", options->wait, "Give up if there is no worker by then: 10m, 2h");
+  command->add_option("--wait", options->wait,
+                      "Give up if there is no worker by then: 10m, 2h; the exit code is 75");
+  command
+      ->add_option("--heartbeat", options->heartbeat,
+                   "The host takes the worker back if it hears nothing for so long")
+      ->capture_default_str();
   command->add_option("command", options->command, "What to run; after --")->required();
   command->footer(
       "The command finds MUSTER_WORKER_POOL_ID, MUSTER_WORKER_GROUP, MUSTER_WORKER_ID,\n"
@@ -81,7 +86,8 @@ void add_queue_commands(CLI::App& app) {
                          tell_eta);
   eta.app->add_option("subject", eta.options->subject,
                       "A request, a pool or a launch configuration");
-  QueueCommand(app, "queue", "What waits for workers, by team and by pool", show_queue);
+  const QueueCommand queue(app, "queue", "What waits for workers, by team and by pool", show_queue);
+  queue.app->add_flag("--watch", queue.options->watch, "Go on showing it, until Ctrl-C");
   QueueCommand(app, "worker-pools",
                "The pools that are dedicated to teams, or whose workers need a key",
                list_worker_pools);

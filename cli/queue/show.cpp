@@ -1,5 +1,7 @@
 #include "cli/queue/show.hpp"
 
+#include <cmath>
+
 #include "cli/connection.hpp"
 
 namespace muster::cli {
@@ -19,6 +21,37 @@ std::string joined(const json::array& texts) {
 
 std::string or_none(const std::string& limit) {
   return limit == "0" ? "-" : limit;
+}
+
+std::string oldest_wait(const json::object& of) {
+  const std::string seconds = text_of(of, "oldestWaitSeconds");
+  return seconds.empty() ? "-" : seconds + " s";
+}
+
+// "75%, memory 50%": of capacity first, for every worker has that.
+std::string utilisation(const json::object& pool) {
+  std::string capacity = "-", others;
+  for (const auto& [name, resource] : table_of(pool, "resources")) {
+    const json::value* part =
+        resource.is_object() ? resource.get_object().if_contains("utilisation") : nullptr;
+    const double percent = part && part->is_number() ? part->to_number<double>() * 100 : 0;
+    const std::string text = std::to_string(std::lround(percent)) + "%";
+    if (name == "active-task")
+      capacity = text;
+    else
+      others += ", " + std::string(name) + " " + text;
+  }
+  return capacity + others;
+}
+
+std::string waiting_line(const json::object& document) {
+  const std::string waiting = text_of(document, "waiting");
+  std::string line = waiting + (waiting == "1" ? " request waits" : " requests wait");
+  if (const std::string oldest = oldest_wait(document); oldest != "-")
+    line += ", the oldest for " + oldest;
+  const std::string unserved = text_of(table_of(document, "unserved"), "waiting");
+  if (!unserved.empty() && unserved != "0") line += "; no pool could serve " + unserved;
+  return line + "\n\n";
 }
 
 }  // namespace
@@ -103,17 +136,17 @@ std::string show_load(const json::object& document, const Style& style) {
   teams.add(heads({"TEAM", "WAITING", "OLDEST WAIT", "HELD", "MAY HOLD", "WEIGHT", "POOLS"}));
   for (const json::value& item : list_of(document, "teams")) {
     const json::object& team = item.as_object();
-    const std::string oldest = text_of(team, "oldestWaitSeconds");
     teams.add({{text_of(team, "team"), Look::bold},
                {text_of(team, "pending")},
-               {oldest.empty() ? "-" : oldest + " s"},
+               {oldest_wait(team)},
                {text_of(team, "held")},
                {or_none(text_of(team, "maxHeld"))},
                {text_of(team, "weight")},
                {joined(list_of(team, "workerPools"))}});
   }
   Table pools;
-  pools.add(heads({"POOL", "WORKERS", "CAPACITY", "IN USE", "WAITING", "WOULD BE", "TEAMS"}));
+  pools.add(heads({"POOL", "WORKERS", "CAPACITY", "IN USE", "UTILISATION", "WAITING", "OLDEST WAIT",
+                   "PENDING", "WOULD BE", "TEAMS"}));
   for (const json::value& item : list_of(document, "workerPools")) {
     const json::object& pool = item.as_object();
     const json::value* dedicated = pool.if_contains("dedicated");
@@ -122,12 +155,14 @@ std::string show_load(const json::object& document, const Style& style) {
                {text_of(pool, "workers")},
                {text_of(pool, "capacity")},
                {text_of(pool, "used")},
+               {utilisation(pool)},
+               {text_of(pool, "waiting")},
+               {oldest_wait(pool)},
                {text_of(pool, "pending")},
                {text_of(pool, "wouldBe")},
                {shared ? "(shared)" : joined(list_of(pool, "teams"))}});
   }
-  return text_of(document, "waiting") + " requests wait\n\n" + teams.text(style) + "\n" +
-         pools.text(style);
+  return waiting_line(document) + teams.text(style) + "\n" + pools.text(style);
 }
 
 std::string show_worker_pools(const json::object& document, const Style& style) {

@@ -78,4 +78,24 @@ json::object team_pool_document(const queue::TeamPool& pool, const fleet::Fleet&
   return document;
 }
 
+void put_oldest(json::object& document, const std::optional<Time>& oldest, fleet::Now now) {
+  if (!oldest) return;
+  document["oldest"] = format_time(*oldest);
+  document["oldestWaitSeconds"] = fleet::seconds_since(*oldest, now.wall);
+}
+
+void put_load(json::object& pool, const fleet::PoolLoad& load, fleet::Now now) {
+  json::object resources;
+  for (const fleet::ResourceLoad& resource : load.resources())
+    resources[resource.name] = json::object{
+        {"has", resource.has}, {"used", resource.used}, {"utilisation", resource.utilisation()}};
+  pool["capacity"] = load.has.active_task;
+  pool["used"] = load.used.active_task;
+  pool["resources"] = std::move(resources);
+  pool["waiting"] = load.waiting.requests;
+  pool["pending"] = fleet::whole_capacity(load.waiting.capacity);
+  pool["wouldBe"] = load.would_be();
+  put_oldest(pool, load.waiting.oldest, now);
+}
+
 }  // namespace muster::api

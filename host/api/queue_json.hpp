@@ -4,6 +4,7 @@
 #include <muster/json.hpp>
 
 #include "host/fleet/fleet.hpp"
+#include "host/fleet/queue_load.hpp"
 #include "host/queue/queue.hpp"
 
 namespace muster::api {
@@ -12,5 +13,9 @@ json::object request_document(const queue::Request& request, const fleet::Fleet&
                               fleet::Now now);
 json::object team_document(const queue::Team& team, const fleet::Fleet& fleet, fleet::Now now);
 json::object team_pool_document(const queue::TeamPool& pool, const fleet::Fleet& fleet);
+
+// Added to a document: since when the oldest of them waits, if any does, and what a pool has to do.
+void put_oldest(json::object& document, const std::optional<Time>& oldest, fleet::Now now);
+void put_load(json::object& pool, const fleet::PoolLoad& load, fleet::Now now);
 
 }  // namespace muster::api

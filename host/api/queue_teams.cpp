@@ -150,40 +150,28 @@ Paths::AnsweringRead read_detach(const Request& request, const Query&) {
 
 Response show_load(const Request&, const Query&, const Fleet& fleet, Now now) {
   const queue::Queue& queue = fleet.queue();
-  std::vector<Time> oldest(queue.teams().size(), Time::max());
-  for (const queue::Request& request : queue.requests())
-    if (request.number != 0 && request.state == queue::RequestState::waiting)
-      oldest[request.team] = std::min(oldest[request.team], request.created);
+  const fleet::QueueLoad load = fleet::load_of(fleet);
   json::array teams;
   for (std::size_t at = 0; at < queue.teams().size(); ++at) {
     json::object team = team_document(queue.teams()[at], fleet, now);
-    if (oldest[at] != Time::max()) {
-      team["oldest"] = format_time(oldest[at]);
-      team["oldestWaitSeconds"] = (now.wall - oldest[at]).count() / 1000;
-    }
+    put_oldest(team, load.oldest_of_team[at], now);
     teams.push_back(std::move(team));
   }
-  std::map<queue::Index, std::pair<std::int64_t, std::int64_t>> use;  // has, used
-  for (const queue::Worker& worker : queue.workers()) {
-    if (worker.number == 0) continue;
-    use[worker.pool].first += worker.has.active_task;
-    use[worker.pool].second += worker.used.active_task;
-  }
   json::array pools;
-  for (const auto& [at, sums] : use) {
-    if (at == queue::nowhere) continue;
-    json::object pool = team_pool_document(queue.pools()[at], fleet);
-    const fleet::Pool* of_fleet = fleet.find_pool(queue.pools()[at].id);
-    const std::int64_t pending = of_fleet ? of_fleet->in_queue : 0;
-    pool["capacity"] = sums.first;
-    pool["used"] = sums.second;
-    pool["pending"] = pending;
-    pool["wouldBe"] = sums.second + pending;  // its size if nobody had to wait
+  for (const auto& [id, of] : load.pools) {
+    const queue::TeamPool* known = queue.find_pool(id);
+    json::object pool = team_pool_document(known ? *known : queue::TeamPool{.id = id}, fleet);
+    put_load(pool, of, now);
     pools.push_back(std::move(pool));
   }
-  return json_answer(json::object{{"waiting", queue.waiting()},
-                                  {"teams", std::move(teams)},
-                                  {"workerPools", std::move(pools)}});
+  json::object unserved{{"waiting", load.unserved.requests}};
+  put_oldest(unserved, load.unserved.oldest, now);
+  json::object document{{"waiting", queue.waiting()},
+                        {"teams", std::move(teams)},
+                        {"workerPools", std::move(pools)},
+                        {"unserved", std::move(unserved)}};
+  put_oldest(document, load.oldest, now);
+  return json_answer(document);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <vector>
 
 #include "host/bidding/holds.hpp"
@@ -10,6 +11,10 @@
 #include "host/fleet/model.hpp"
 #include "host/fleet/registration.hpp"
 #include "host/store/store.hpp"
+
+namespace muster::queue {
+struct Waiting;
+}  // namespace muster::queue
 
 namespace muster::fleet {
 
@@ -30,6 +35,18 @@ struct Outcome {
     return changes.empty() && questions.empty() && events.empty() && settled.empty();
   }
 };
+
+// What waits in the queue, or a part of it, as demand of a pool.
+struct Assigned {
+  Index pool = nowhere;  // nowhere: none could serve it
+  std::int64_t requests = 0;
+  double capacity = 0;                     // of workers of that pool
+  std::vector<Index> launch_configs = {};  // whose workers could serve it
+};
+using TakeDemand = std::function<void(const queue::Waiting&, const Assigned&)>;
+
+// In whole units, of what is a sum of parts.
+std::int64_t whole_capacity(double capacity);
 
 // The name of an error for clients: a version 4 UUID in 22 letters, made of the host and the
 // number.

@@ -30,6 +30,7 @@ class Queue;
 struct Ask;
 struct LeaseTime;
 struct Request;
+struct Waiting;
 }  // namespace muster::queue
 
 namespace muster::fleet {
@@ -119,6 +120,10 @@ class Fleet {
   // Its client is about to be told when to expect a worker: that is remembered, to be compared with
   // what comes of it.
   void promise(std::int64_t request, Now now);
+
+  // Calls `take` for all of the demand, part by part: what waits is demand of the pools that could
+  // serve it, each request of one of them.
+  void assign_demand(const std::vector<queue::Waiting>& demand, const TakeDemand& take) const;
 
   // Decides all that can be decided now, and hands out what came of it.
   Outcome settle(Now now);

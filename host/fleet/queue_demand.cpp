@@ -41,14 +41,11 @@ Time Fleet::next_measure() const {
 
 // Each request counts once: for the first pool in the order of its candidates that could launch a
 // worker for it and has room to grow; if none has, for the first that could.
-void Fleet::measure_queue() {
-  if (now_.wall < next_measure() && now_.wall >= queue_measured_) return;
-  queue_measured_ = now_.wall;
-  std::vector<bool> wanted(launch_configs_.size(), false);
+void Fleet::assign_demand(const std::vector<queue::Waiting>& demand, const TakeDemand& take) const {
   std::vector<Index> shared;
   for (const auto& [id, at] : pool_index_) {
     const Pool& pool = pools_[at];
-    if (!pool.spec || pool.removed()) continue;
+    if (demand.empty() || !pool.spec || pool.removed()) continue;
     const queue::TeamPool* known = queue_->find_pool(id);
     if (!(known && known->dedicated)) shared.push_back(at);
   }
@@ -69,17 +66,22 @@ void Fleet::measure_queue() {
     return servers;
   };
   std::vector<double> queued(pools_.size());
-  for (const queue::Waiting& waiting : queue_->take_demand()) {
+  for (const queue::Waiting& waiting : demand) {
     std::vector<Index> candidates;
     for (const WorkerPoolId& id : waiting.pools)
       if (const auto known = pool_index_.find(id); known != pool_index_.end())
         candidates.push_back(known->second);
     if (waiting.shared) std::ranges::copy(shared, std::back_inserter(candidates));
     auto left = static_cast<double>(waiting.capacity);
-    const auto take = [&](Index at, const Servers& servers, double taken) {
-      for (const Index launch_config : servers.launch_configs) wanted[launch_config] = true;
-      queued[at] += taken * servers.capacity_each;
+    std::int64_t requests = waiting.capacity / waiting.needs.active_task;
+    const auto give = [&](Index at, const Servers& servers, double taken) {
+      const double capacity = taken * servers.capacity_each;
+      const std::int64_t whole =
+          taken >= left ? requests : static_cast<std::int64_t>(taken) / waiting.needs.active_task;
+      take(waiting, {at, whole, capacity, servers.launch_configs});
+      queued[at] += capacity;
       left -= taken;
+      requests -= whole;
     };
     std::optional<std::pair<Index, Servers>> first;
     for (const Index at : candidates) {
@@ -91,17 +93,36 @@ void Fleet::measure_queue() {
       const double room =
           static_cast<double>(pools_[at].spec->settings.max_capacity - pools_[at].totals.running) -
           queued[at];
-      if (room > 0) take(at, servers, std::min(left, room / servers.capacity_each));
+      if (room > 0) give(at, servers, std::min(left, room / servers.capacity_each));
     }
-    if (first && left > 0) take(first->first, first->second, left);
+    if (left <= 0) continue;
+    if (first)
+      give(first->first, first->second, left);
+    else
+      take(waiting, {nowhere, requests, left, {}});
   }
+}
+
+// Sums of thirds are a little more than the whole.
+std::int64_t whole_capacity(double capacity) {
+  return sensible_capacity(static_cast<std::int64_t>(std::ceil(std::min(capacity, 1e15) - 1e-6)));
+}
+
+void Fleet::measure_queue() {
+  if (now_.wall < next_measure() && now_.wall >= queue_measured_) return;
+  queue_measured_ = now_.wall;
+  std::vector<bool> wanted(launch_configs_.size(), false);
+  std::vector<double> queued(pools_.size());
+  assign_demand(queue_->take_demand(), [&](const queue::Waiting&, const Assigned& assigned) {
+    if (assigned.pool == nowhere) return;
+    for (const Index launch_config : assigned.launch_configs) wanted[launch_config] = true;
+    queued[assigned.pool] += assigned.capacity;
+  });
   for (Index at = 0; at < launch_configs_.size(); ++at)
     launch_configs_[at].queue_wants_it = wanted[at];
   for (Index at = 0; at < pools_.size(); ++at) {
     if (pools_[at].removed()) continue;
-    // Sums of thirds are a little more than the whole.
-    const std::int64_t in_queue =
-        sensible_capacity(static_cast<std::int64_t>(std::ceil(std::min(queued[at], 1e15) - 1e-6)));
+    const std::int64_t in_queue = whole_capacity(queued[at]);
     if (pools_[at].in_queue == in_queue) continue;
     pools_[at].in_queue = in_queue;
     add_up_demand(at);

@@ -136,6 +136,7 @@ Result<std::int64_t> Fleet::request_worker(queue::Ask ask, Now now) {
 Result<void> Fleet::load_queue(const store::Store& store) {
   if (const auto read = queue_->load(store, now_.wall); !read) return read;
   tell_queue_of_pools();
+  queue_->configure_teams(settings_.teams, settings_.teams_origin, now_.wall);
   if (!queue_->requests().empty()) change_queue(now_);
   queue_->settle_after_load(now_.wall);
   count_leases();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <string>
 
 #include <muster/json.hpp>
@@ -36,6 +37,9 @@ struct Settings {
   std::int64_t launch_attempts = 3;  // with the same key, before a listing decides
   std::string default_strategy = "classic";
   queue::Settings queue = {};
+  // What the file `teams_origin` says of teams: known before the first worker is handed out.
+  std::map<queue::TeamId, queue::TeamNumbers> teams = {};
+  std::string teams_origin = {};
   json::object registration = {};  // what workers need to find the host
 };
 

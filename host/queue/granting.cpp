@@ -175,7 +175,7 @@ void Queue::grant(Index at, Index worker_at) {
   request.state = RequestState::held;
   request.worker = worker_at;
   request.granted = request.charged = now_;
-  request.heard = std::max(request.heard, now_);
+  request.heard = now_;  // whoever waited for an answer gets it now
   request.until = request.duration.count() > 0 ? now_ + request.duration : Time{};
   request.confirmed = false;
   set_timer(request);

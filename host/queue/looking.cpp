@@ -26,17 +26,21 @@ Waiting Queue::candidates_of(const Request& request) const {
 // What a team may not hold is not to be launched for it.
 std::vector<Waiting> Queue::demand() const {
   std::vector<Waiting> all;
-  for (const Line& line : lines_) {
+  std::vector<std::int64_t> allowed_of(teams_.size(), largest_amount);
+  for (Index at = 0; at < teams_.size(); ++at)
+    if (teams_[at].max_held > 0) allowed_of[at] = teams_[at].max_held - teams_[at].held;
+  for (Index at = 0; at < lines_.size(); ++at) {
+    const Line& line = lines_[at];
     if (line.team == nowhere || line.wanted.empty()) continue;
-    const Team& team = teams_[line.team];
-    std::int64_t allowed = team.max_held > 0 ? team.max_held - team.held : largest_amount;
-    const Waiting candidates = candidates_of(line);
+    std::int64_t& allowed = allowed_of[line.team];
+    Waiting candidates = candidates_of(line);
+    candidates.line = at;
     for (const auto& [needs, capacity] : line.wanted) {
       if (allowed < needs.active_task) continue;
       Waiting& waiting = all.emplace_back(candidates);
       waiting.needs = needs;
-      waiting.capacity = std::min(capacity, allowed);
-      allowed -= waiting.capacity;
+      waiting.capacity = std::min(capacity, allowed - allowed % needs.active_task);
+      if (teams_[line.team].max_held > 0) allowed -= waiting.capacity;
     }
   }
   return all;

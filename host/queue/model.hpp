@@ -98,6 +98,12 @@ struct Request {
   std::string reason;  // why it ended
 };
 
+// What somebody may set of a team.
+struct TeamNumbers {
+  double weight = 1;
+  std::int64_t max_held = 0, max_pending = 0;
+};
+
 struct Team {
   TeamId id;
   double weight = 1;

@@ -27,8 +27,25 @@ void Queue::place(Index at) {
     const Index head = lines_[at].waiting.begin()->request;
     const Index worker = choose(lines_[at], requests_[head]);
     if (worker == nowhere) return;
-    grant(head, worker);
+    if (goes_first(at, worker)) {
+      grant(head, worker);
+      continue;
+    }
+    // Somebody has waited for too long meanwhile: the worker is offered in the order of the lines.
+    place_again(at);
+    return offer_again(worker);
   }
+}
+
+// No other line that waits for the worker is overdue, or ours is it for longer, or the worker is
+// reserved for ours.
+bool Queue::goes_first(Index at, Index worker) const {
+  if (workers_[worker].reserved_for == at) return true;
+  return std::ranges::all_of(workers_[worker].groups, [&](Index group) {
+    const std::set<Age>& by_age = groups_[group].by_age;
+    return by_age.empty() || by_age.begin()->line == at ||
+           by_age.begin()->since + settings_.patience > now_;
+  });
 }
 
 void Queue::configure_placement(const std::map<WorkerPoolId, std::vector<Strategy>>& pools) {

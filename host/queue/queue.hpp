@@ -22,8 +22,8 @@
 //
 // What is kept so that this costs little: a worker that gets free is offered to the lines of its
 // (at most two) groups in their order, and stops at the first that fits; requests behind a head are
-// never looked at. A new request looks at the open workers of its groups. Requests that are too
-// large for every worker that is there stand aside until a larger one comes.
+// never looked at. A new request looks at the open workers of its groups, and gives way to lines
+// that are overdue. One that is too large for all workers stands aside until a larger one comes.
 #pragma once
 
 #include <cstdint>
@@ -41,11 +41,6 @@
 
 namespace muster::queue {
 
-struct TeamNumbers {
-  double weight = 1;
-  std::int64_t max_held = 0, max_pending = 0;
-};
-
 // A worker with tags serves only requests with tags, and those must all be its own. Both ordered.
 bool tags_match(const std::vector<std::string>& worker, const std::vector<std::string>& wanted);
 
@@ -58,6 +53,7 @@ struct FilePool {
 
 // Capacity that waits, and the pools whose workers could serve it, the preferred ones first.
 struct Waiting {
+  Index line = nowhere;
   std::int64_t capacity = 0;  // of "active-task", of requests that need the same
   Resources needs = {};
   std::vector<std::string> tags;
@@ -246,6 +242,7 @@ class Queue {
   void place(Index line);
   const std::vector<Strategy>& chain_of(const Line& line, const Request& request) const;
   Index choose(const Line& line, const Request& request) const;
+  bool goes_first(Index line, Index worker) const;
 
   // looking.cpp
   Waiting candidates_of(const Line& line) const;

@@ -171,7 +171,8 @@ void Queue::forget_line(Index at) {
 void Queue::enqueue(Index at) {
   const Request& request = requests_[at];
   Line& line = lines_[request.line];
-  if (line.waiting.empty() && line.too_large.empty()) line.since = now_;
+  if (line.waiting.empty() && line.too_large.empty())
+    line.since = loading_ ? std::max(line.since, std::min(request.created, now_)) : now_;
   const bool takes_turns = anyone_is_large_enough(line, request.needs);
   (takes_turns ? line.waiting : line.too_large)
       .insert({-std::int64_t{request.priority}, request.number, at});

@@ -11,15 +11,13 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto heard_every = 1min;
-// Longer than the jumps of a clock that a host does not notice.
-constexpr auto heartbeat = 5min;
 
 }  // namespace
 
 struct World::Client {
   queue::Ask ask;
   std::int64_t request = 0;  // 0: the host has not told it yet
-  std::string worker;        // that it holds, as far as it knows
+  std::int64_t worker = 0;   // that it holds, as far as it knows
   milliseconds until{0};     // it gives it back then
   milliseconds length{0};
   bool gives_back = false;  // it has said so, perhaps to a host that died before it was durable
@@ -29,16 +27,22 @@ struct World::Client {
 
 void World::next_client() {
   if (calm_) return;
+  const auto one_of = [&](std::size_t size) {
+    return client_random_.between(0, static_cast<std::int64_t>(size) - 1);
+  };
   auto client = std::make_shared<Client>();
-  client->ask.team = queue::TeamId("team-" + std::to_string(client_random_.between(0, 3)));
+  const auto& teams = scenario_.settings.teams;
+  client->ask.team = std::next(teams.begin(), one_of(teams.size()))->first;
   const auto& pools = scenario_.configurations[configuration_].configuration->pools;
   if (!pools.empty() && client_random_.happens(0.5))
-    client->ask.pool = std::next(pools.begin(), client_random_.between(
-                                                    0, static_cast<std::int64_t>(pools.size()) - 1))
-                           ->first;
+    client->ask.pool = std::next(pools.begin(), one_of(pools.size()))->first;
+  if (client_random_.happens(0.2)) client->ask.tags = {"gpu"};
+  if (client_random_.happens(0.2)) client->ask.needs.active_task = client_random_.between(1, 4);
+  if (client_random_.happens(0.3))
+    client->ask.needs.others = {{"memory", client_random_.between(1, 40)}};
   client->ask.token = "client-" + std::to_string(++clients_);
   client->ask.priority = client_random_.between(0, 2);
-  client->ask.heartbeat = heartbeat;
+  client->ask.heartbeat = client_heartbeat;
   client->length = client_random_.between(1s, 40min);
   client->dies = client_random_.happens(scenario_.faults.client_dies);
   look_after(client);
@@ -48,7 +52,10 @@ void World::next_client() {
 
 // What a client does every few seconds, whether the host is there or not.
 void World::look_after(const std::shared_ptr<Client>& client) {
-  if (client->dies && !calm_ && client_random_.happens(0.05)) return end_lease(*client);
+  if (client->dies && !calm_ && client_random_.happens(0.05)) {
+    if (client->request != 0) dead_since_[client->request] = now_;
+    return end_lease(*client);
+  }
   if (fleet_) {
     if (client->request == 0)
       ask_queue(*client);
@@ -64,10 +71,9 @@ void World::ask_queue(Client& client) {
   std::int64_t number = 0;
   tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) {
     const auto asked = fleet.request_worker(client.ask, now);
-    if (asked)
-      number = *asked;
-    else
-      violated("a request is refused: " + asked.error().message);
+    if (asked) return void(number = *asked);
+    client.over = asked.error().code == "teamLimit";
+    if (!client.over) violated("a request is refused: " + asked.error().message);
   });
   if (fleet_) client.request = number;
 }
@@ -81,7 +87,7 @@ void World::watch_request(Client& client) {
     client.over = true;
     return end_lease(client);
   }
-  client.gives_back |= calm_ || (!client.worker.empty() && client.until <= now_);
+  client.gives_back |= calm_ || (client.worker != 0 && client.until <= now_);
   if (client.gives_back) {
     end_lease(client);  // from here on it may be another's
     tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) {
@@ -98,36 +104,25 @@ void World::watch_request(Client& client) {
   if (!found || found->state != queue::RequestState::held || !found->confirmed)
     return fleet_ ? end_lease(client) : void();
   const queue::Worker& worker = fleet_->queue().workers()[found->worker];
-  if (client.worker.empty())
-    begin_lease(client, std::to_string(worker.number), worker.has.active_task);
-  else if (client.worker != std::to_string(worker.number))
+  if (client.worker == 0)
+    begin_lease(client, worker.number, worker.has);
+  else if (client.worker != worker.number)
     violated("request " + std::to_string(client.request) + " was moved to another worker");
 }
 
-void World::begin_lease(Client& client, const std::string& worker, std::int64_t capacity) {
+void World::begin_lease(Client& client, std::int64_t worker, const queue::Resources& has) {
   client.worker = worker;
   client.until = now_ + client.length;
-  note("lease " + std::to_string(client.request) + " on " + worker);
-  if (++leased_[worker] > capacity)
-    violated("worker " + worker + " has " + std::to_string(leased_[worker]) + " leases of " +
-             std::to_string(capacity));
+  note("lease " + std::to_string(client.request) + " on " + std::to_string(worker));
+  queue::Resources& used = leased_.try_emplace(worker, queue::Resources{0, {}}).first->second;
+  if (!has.has_room(used, client.ask.needs))
+    violated("worker " + std::to_string(worker) + " is leased to more clients than it has room");
+  used.add(client.ask.needs, +1);
 }
 
 void World::end_lease(Client& client) {
-  if (!client.worker.empty()) --leased_[client.worker];
-  client.worker.clear();
-}
-
-void World::check_queue() {
-  const queue::Queue& queue = fleet_->queue();
-  if (const std::string wrong = queue.check(); !wrong.empty()) violated("the queue: " + wrong);
-  if (queue.requests().empty()) return;
-  // Another one at every step: a verdict looks at all pools.
-  const queue::Request& request =
-      queue.requests()[static_cast<std::size_t>(report_.steps) % queue.requests().size()];
-  if (request.number != 0 && request.state != queue::RequestState::ended &&
-      fleet_->verdict_of(request, host_now()).text.empty())
-    violated("request " + std::to_string(request.number) + " has no verdict");
+  if (client.worker != 0) leased_.at(client.worker).add(client.ask.needs, -1);
+  client.worker = 0;
 }
 
 }  // namespace muster::simulation

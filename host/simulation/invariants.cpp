@@ -12,23 +12,33 @@ void World::violated(const std::string& what) {
     report_.violations.push_back("at " + std::to_string(now_.count()) + " ms: " + what);
 }
 
+// What is blocked says by what, and nothing else does.
+void World::check_verdict(const std::string& subject, const verdict::Verdict& verdict) {
+  const bool blocked = verdict.kind == verdict::Kind::blocked;
+  if (verdict.text.empty() || blocked != verdict.obstacle.has_value())
+    violated(subject + " has no verdict, or a wrong one: " + verdict.text);
+}
+
 void World::check() {
   if (const std::string wrong = fleet_->check_sums(); !wrong.empty()) violated("wrong: " + wrong);
   check_queue();
   // A limit may be lowered below what is there; then nothing may be added.
   const auto limit = [&](const std::string& name, std::int64_t used, std::int64_t most) {
-    const auto [before, first] = used_before_.try_emplace(name, used);
-    if (!first && used > most && used > before->second)
+    if (used > most && used > used_before_[name])
       violated(name + " has " + std::to_string(used) + " of at most " + std::to_string(most));
-    before->second = used;
+    used_now_[name] = used;
   };
   for (const fleet::Pool& pool : fleet_->pools()) {
     if (pool.removed()) continue;
-    if (pool.verdict.text.empty()) violated("pool " + pool.id.str() + " has no reason");
+    check_verdict("pool " + pool.id.str(), fleet_->verdict_of(pool, host_now()));
     if (pool.spec)
       limit("pool " + pool.id.str(), pool.totals.used(), pool.spec->settings.max_capacity);
-    for (const auto& [index, weight] : fleet_->weights_of(pool, host_now().wall)) {
+    const fleet::Weights weights = fleet_->weights_of(pool, host_now().wall);
+    for (const auto& [index, weight] : weights) {
       const fleet::LaunchConfigState& launch_config = fleet_->launch_configs()[index];
+      check_verdict(
+          "launch configuration " + launch_config.spec->launch_config.launch_config_id.str(),
+          fleet_->verdict_of(index, weights, host_now()));
       if (!(weight.value >= 0 && weight.value <= 1) || weight.arithmetic.empty())
         violated("a weight of " + std::to_string(weight.value) + " (" + weight.arithmetic + ")");
       if (launch_config.spec->max_capacity)

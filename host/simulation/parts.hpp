@@ -18,6 +18,9 @@ class CloudContext final : public Context {
   Time now_;
 };
 
+// Of the clients of the queue. Longer than the jumps of a clock that a host does not notice.
+inline constexpr milliseconds client_heartbeat = std::chrono::minutes(5);
+
 struct World::Cloud {
   ProviderScenario scenario;
   simulated::Cloud cloud;

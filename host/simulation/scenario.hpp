@@ -64,7 +64,7 @@ struct Scenario {
   std::vector<ProviderScenario> providers;
   std::vector<ConfigurationChange> configurations;  // in the order of time; the first at 0
   std::vector<Arrival> arrivals;                    // likewise
-  double leases_per_hour = 0;                       // clients of the queue, each of which wants one
+  double leases_per_hour = 0;  // clients of the queue, of the teams of `settings`
   Faults faults;
   bool ends_by_draining =
       true;  // false: the simulation stops at `duration`, for an operator's question

@@ -142,7 +142,7 @@ void World::start_host() {
   auto loaded = fleet::Fleet::load(*store_, scenario_.settings, "simulated", host_now());
   if (!loaded) return violated("the store cannot be loaded: " + loaded.error().message);
   fleet_ = std::move(*loaded);
-  used_before_.clear();  // what was decided and never durable did not happen
+  host_heard_since_ = now_;
   check();
   for (auto& [id, cloud] : clouds_)
     fleet_->provider_up({.provider_id = id,
@@ -157,6 +157,7 @@ void World::start_host() {
 
 void World::crash_host() {
   note("crash");
+  used_now_ = used_before_;
   ++report_.crashes;
   fleet_.reset();
   ++incarnation_;
@@ -200,6 +201,7 @@ bool World::commit(const store::Batch& changes) {
   if (crashes && random_.happens(0.5)) return crash_host(), false;
   if (const auto done = store_->commit(changes); !done)
     violated("the store refuses a batch: " + done.error().message);
+  used_before_ = used_now_;
   for (const store::Change& change : changes) {
     const auto* put = std::get_if<store::Put>(&change);
     if (!put || put->table != &store::table_of<fleet::WorkerRow>) continue;
@@ -219,6 +221,7 @@ void World::jump_clock() {
   if (random_.happens(scenario_.faults.clock_jumps_per_hour)) {
     wall_offset_ += random_.between(-scenario_.faults.largest_jump, scenario_.faults.largest_jump);
     note("clock jump");
+    host_heard_since_ = now_;
     pumped_for_ = -1ms;
     pump();
   }

@@ -13,6 +13,7 @@
 #include <muster/channel.hpp>
 
 #include "host/fleet/fleet.hpp"
+#include "host/queue/resources.hpp"
 #include "host/simulation/random.hpp"
 #include "host/simulation/report.hpp"
 #include "host/store/memory_store.hpp"
@@ -107,9 +108,16 @@ class World {
   void look_after(const std::shared_ptr<Client>& client);
   void ask_queue(Client& client);
   void watch_request(Client& client);
-  void begin_lease(Client& client, const std::string& worker, std::int64_t capacity);
+  void begin_lease(Client& client, std::int64_t worker, const queue::Resources& has);
   void end_lease(Client& client);
+
+  // queue_invariants.cpp
   void check_queue();
+  void check_verdict(const std::string& subject, const verdict::Verdict& verdict);
+  void check_verdicts(const queue::Queue& queue);
+  void check_counters(const queue::Queue& queue);
+  void check_idle_workers(const queue::Queue& queue);
+  void check_dead_clients(const queue::Queue& queue);
 
   // invariants.cpp
   void check();
@@ -137,13 +145,17 @@ class World {
   std::map<WorkerPoolId, Agents> free_;  // those that could take work
   std::map<WorkerPoolId, std::deque<Task>> waiting_;
   std::int64_t clients_ = 0;
-  std::map<std::string, std::int64_t> leased_;  // of each worker, as the clients know it
+  std::map<std::int64_t, queue::Resources> leased_;  // of each worker, as the clients know it
+  std::map<std::int64_t, milliseconds> dead_since_;  // requests whose clients have died
+  milliseconds host_heard_since_{0};  // when the host began to count anew how long nobody spoke
   bool all_arrived_ = false;
   bool demand_told_ = true;
 
-  std::map<std::string, std::int64_t> used_before_;  // to see that limits are not overstepped
-  std::set<std::string> intents_;                    // keys that were durable before they were used
-  std::map<std::string, std::string> launched_;      // key → machine
+  // To see that limits are not overstepped: what was used at the last look, and what of that was
+  // durable, for the rest did not happen if the host died.
+  std::map<std::string, std::int64_t> used_now_, used_before_;
+  std::set<std::string> intents_;                // keys that were durable before they were used
+  std::map<std::string, std::string> launched_;  // key → machine
   std::map<std::string, IdempotencyKey>
       twins_;  // machines that should not be, and whose they pretend to be
   std::vector<Notices::Notice> old_notices_;

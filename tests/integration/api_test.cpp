@@ -155,7 +155,10 @@ class OwnApi : public ::testing::Test {
     const std::string id(blocked.at("requestId").as_string());
     asked(api, "tellWhy", 200, {}, "?subject=" + id);
     asked(api, "listTeams", 200);
-    asked(api, "showQueue", 200);
+    asked(api, "requestWorker", 200, {{"team", "web"}}, "", R"({"workerPoolId": "p/nowhere"})");
+    const json::value load = asked(api, "showQueue", 200);
+    EXPECT_EQ(load.at("waiting").as_int64(), 2);
+    EXPECT_EQ(load.at("unserved").at("waiting").as_int64(), 1);
     asked(api, "releaseWorker", 200, request);
     asked(api, "releaseWorker", 404, request);
   }

@@ -54,6 +54,49 @@ ProviderScenario random_provider(Random& random, int number) {
   return provider;
 }
 
+// What workers of a pool are to the queue, and which teams it serves; the same in every version of
+// its configuration.
+std::shared_ptr<const fleet::PoolSpec> for_queue(const fleet::PoolSpec& made, std::uint64_t seed) {
+  std::uint64_t of_pool = seed;
+  for (const char letter : made.worker_pool_id.str())
+    of_pool = of_pool * 31 + static_cast<unsigned char>(letter);
+  Random random(of_pool);
+  auto pool = std::make_shared<fleet::PoolSpec>(made);
+  if (random.happens(0.4)) {
+    pool->teams.push_back("team-" + std::to_string(random.between(0, 1)));
+    if (random.happens(0.3)) pool->teams.emplace_back("team-2");
+  }
+  json::object facts;
+  if (random.happens(0.5)) facts["resources"] = json::object{{"memory", random.between(8, 64)}};
+  if (random.happens(0.3)) facts["tags"] = json::array{"gpu", "linux"};
+  for (auto& launch_config : pool->launch_configs) {
+    auto with_facts = std::make_shared<fleet::LaunchConfigSpec>(*launch_config);
+    with_facts->worker_config = {{"queue", facts}};
+    launch_config = std::move(with_facts);
+  }
+  return pool;
+}
+
+void add_clients(Random& random, Scenario& scenario) {
+  if (random.happens(0.7)) scenario.leases_per_hour = static_cast<double>(random.between(1, 30));
+  if (random.happens(0.6)) scenario.faults.client_dies = random.fraction() * 0.2;
+  if (scenario.leases_per_hour == 0) return;
+  for (int i = 0; i < 4; ++i) {
+    queue::TeamNumbers& team = scenario.settings.teams[queue::TeamId("team-" + std::to_string(i))];
+    if (random.happens(0.3)) team.weight = static_cast<double>(random.between(1, 5));
+    if (random.happens(0.3)) team.max_held = random.between(1, 6);
+    if (random.happens(0.3)) team.max_pending = random.between(1, 6);
+  }
+  scenario.settings.teams_origin = "muster.toml";
+  const auto seed = random.next();
+  for (ConfigurationChange& change : scenario.configurations) {
+    std::vector<std::shared_ptr<const fleet::PoolSpec>> pools;
+    for (const auto& [id, pool] : change.configuration->pools)
+      pools.push_back(for_queue(*pool, seed));
+    change.configuration = configuration_of(std::move(pools));
+  }
+}
+
 }  // namespace
 
 simulated::Settings small_cloud(std::uint64_t seed) {
@@ -170,9 +213,7 @@ Scenario random_scenario(std::uint64_t seed) {
   }
   // Of their own draws, so that the rest of a seed's scenario is the same with and without them.
   Random of_clients(seed * 104'729 + 7);
-  if (of_clients.happens(0.7))
-    scenario.leases_per_hour = static_cast<double>(of_clients.between(1, 30));
-  if (of_clients.happens(0.6)) scenario.faults.client_dies = of_clients.fraction() * 0.2;
+  add_clients(of_clients, scenario);
   return scenario;
 }
 

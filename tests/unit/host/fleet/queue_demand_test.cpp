@@ -2,8 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/queue/queue.hpp"
-#include "tests/unit/host/fleet/fleet_driver.hpp"
+#include "tests/unit/host/fleet/asking.hpp"
 
 namespace muster::fleet {
 namespace {
@@ -11,23 +10,8 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-std::int64_t want(FleetDriver& driver, queue::Ask ask) {
-  if (ask.team.empty()) ask.team = queue::TeamId("team");
-  ask.heartbeat = 24h;
-  const auto number = driver.fleet().request_worker(std::move(ask), driver.now());
-  EXPECT_TRUE(number) << number.error().message;
-  driver.settle();
-  return number ? *number : 0;
-}
-
 bool is_held(FleetDriver& driver, std::int64_t request) {
   return driver.fleet().queue().find(request)->state == queue::RequestState::held;
-}
-
-LaunchSketch with_facts(const std::string& id, std::int64_t capacity, json::object facts) {
-  LaunchSketch sketch{.id = id, .capacity = capacity};
-  sketch.worker_config = {{"queue", std::move(facts)}};
-  return sketch;
 }
 
 // Of every kind of strategy: one that counts what is idle as something that can be used.

@@ -54,6 +54,22 @@ TEST(QueueOfFleet, launches_a_worker_for_each_request_and_grants_it_when_it_regi
   EXPECT_THAT(verdict(driver, requests[0]).text, HasSubstr("of p/w"));
 }
 
+TEST(QueueOfFleet, that_starts_again_knows_what_teams_may_hold_before_it_hands_out_workers) {
+  Settings settings;
+  settings.teams = {{queue::TeamId("a"), {.max_held = 1}}};
+  settings.teams_origin = "muster.toml";
+  FleetDriver driver =
+      simple_fleet({.id = "p/w", .launch_configs = {{.id = "lc-1", .capacity = 2}}}, settings);
+  const auto first = ask(driver, "a"), second = ask(driver, "a");
+  driver.advance(1s);
+  driver.register_all();
+  ASSERT_TRUE(holds(driver, first));
+  driver.crash();
+  driver.start_again();
+  EXPECT_TRUE(holds(driver, first));
+  EXPECT_FALSE(holds(driver, second));
+}
+
 TEST(QueueOfFleet, adds_what_waits_to_what_sources_report) {
   FleetDriver driver = simple_fleet();
   driver.demand("p/w", 5);

@@ -16,8 +16,9 @@ struct Case {
   std::vector<std::string> expected = {};
 };
 
-// The workers: one in each of the dedicated pools a, b and c; two shared ones, of which one is in
-// the pool "open"; one of the team itself, if it has one; and one of each kind with the tag "gpu".
+// The workers: one in each of the dedicated pools a, b and c, none in the pool "empty"; two shared
+// ones, of which one is in the pool "open"; one of the team itself, if it has one; one of each kind
+// with the tag "gpu"; and a shared one with the tag "arm".
 const std::vector<Case> cases{
     {.name = "without_anything_of_its_own_it_uses_the_shared_ones", .expected = {"open", "shared"}},
     {.name = "its_pool_first_then_the_shared_ones",
@@ -42,6 +43,43 @@ const std::vector<Case> cases{
      .own_worker = true,
      .tags = {"gpu"},
      .expected = {"own+gpu"}},
+    {.name = "tags_choose_among_several_pools",
+     .pools = {"a", "b"},
+     .tags = {"gpu"},
+     .expected = {"a+gpu", "b+gpu", "open+gpu", "shared+gpu"}},
+    {.name = "tags_choose_among_its_pools_whatever_it_owns",
+     .pools = {"a"},
+     .own_worker = true,
+     .tags = {"gpu"},
+     .expected = {"a+gpu", "open+gpu", "shared+gpu"}},
+    {.name = "the_shared_ones_if_its_pool_has_nobody",
+     .pools = {"empty"},
+     .expected = {"open", "shared"}},
+    {.name = "the_pool_that_has_somebody_then_the_shared_ones",
+     .pools = {"a", "empty"},
+     .expected = {"a", "open", "shared"}},
+    {.name = "the_shared_ones_if_its_pool_has_nobody_whatever_it_owns",
+     .pools = {"empty"},
+     .own_worker = true,
+     .expected = {"open", "shared"}},
+    {.name = "the_shared_ones_if_nobody_of_its_pool_has_the_tag",
+     .pools = {"a"},
+     .tags = {"arm"},
+     .expected = {"shared+arm"}},
+    {.name = "nobody_if_none_of_its_own_has_the_tag",
+     .own_worker = true,
+     .tags = {"arm"},
+     .expected = {}},
+    {.name = "a_tag_that_only_a_shared_one_has", .tags = {"arm"}, .expected = {"shared+arm"}},
+    {.name = "a_pool_that_it_names_and_that_has_nobody",
+     .pools = {"a", "empty"},
+     .asked_pool = "empty",
+     .expected = {}},
+    {.name = "tags_in_a_pool_that_it_names",
+     .pools = {"a", "b"},
+     .asked_pool = "b",
+     .tags = {"gpu"},
+     .expected = {"b+gpu"}},
     {.name = "an_unknown_tag_finds_nobody", .tags = {"gpu", "arm"}, .expected = {}},
     {.name = "a_pool_that_it_names_and_is_attached_to",
      .pools = {"a", "b"},
@@ -68,7 +106,7 @@ class Candidates : public ::testing::TestWithParam<Case> {};
 TEST_P(Candidates, are_those_of_the_table) {
   const Case& row = GetParam();
   Scene scene;
-  for (const char* pool : {"a", "b", "c"}) scene.dedicate(pool, {"somebody"});
+  for (const char* pool : {"a", "b", "c", "empty"}) scene.dedicate(pool, {"somebody"});
   for (const std::string& pool : row.pools) scene.dedicate(pool, {"team"});
   std::map<std::int64_t, std::string> names;
   const auto add = [&](const std::string& name, const Offered& offered) {
@@ -79,6 +117,7 @@ TEST_P(Candidates, are_those_of_the_table) {
   };
   for (const char* pool : {"a", "b", "c", "open"}) add(pool, {.pool = WorkerPoolId(pool)});
   add("shared", {});
+  names[scene.worker({.tags = {"arm"}})] = "shared+arm";
   add("other team's", {.team = TeamId("other")});
   if (row.own_worker) add("own", {.team = TeamId("team")});
   std::vector<std::string> got, order;

@@ -228,6 +228,30 @@ TEST(Reservation, a_big_request_is_not_starved_by_small_ones) {
   EXPECT_EQ(scene.queue.check(), "");
 }
 
+TEST(Reservation, is_made_for_who_waits_too_long_before_others_take_what_is_free) {
+  Scene scene;
+  const auto worker = scene.worker(4);
+  const auto lease = scene.ask("holder");
+  const auto big = scene.ask("big", 4);
+  scene.wait(11min);  // nothing gets free, so that nobody has looked whose turn it is
+  EXPECT_EQ(scene.holds(scene.ask("small")), 0) << "it is the big one's turn";
+  EXPECT_EQ(scene.queue.check(), "");
+  scene.release(lease);
+  EXPECT_EQ(scene.holds(big), worker);
+}
+
+TEST(Reservation, of_one_worker_leaves_the_others_to_all) {
+  Scene scene;
+  for (int i = 0; i < 2; ++i) scene.worker(4);
+  for (int i = 0; i < 2; ++i) scene.ask("holder");
+  scene.ask("big", 4);
+  scene.wait(11min);
+  int placed = 0;
+  for (int i = 0; i < 4; ++i) placed += scene.holds(scene.ask("small")) > 0 ? 1 : 0;
+  EXPECT_EQ(placed, 3) << "what is left of the other";
+  EXPECT_EQ(scene.queue.check(), "");
+}
+
 TEST(Reservation, moves_to_where_less_is_missing) {
   Scene scene;
   const auto slow = scene.worker(4), quick = scene.worker(4);

@@ -123,6 +123,22 @@ TEST(Restart, gives_every_client_time_to_be_heard_again) {
   EXPECT_EQ(again->find(lease)->state, RequestState::ended);
 }
 
+TEST(Restart, lets_nobody_begin_to_wait_anew) {
+  Durable scene;
+  scene.worker({.number = 1001, .has = {4, {}}});
+  const auto lease = scene.ask("holder");
+  const auto big = scene.ask("big", 4);
+  scene.wait(9min);
+  scene.write();
+  const Time later = scene.now + 2min;
+  const auto again =
+      started_from(scene.store.contents(), {{.number = 1001, .has = {4, {}}}}, later);
+  const auto small = *again->request({.team = TeamId("small")}, 99, later);
+  EXPECT_EQ(again->find(small)->state, RequestState::waiting) << "the big one waited for longer";
+  ASSERT_TRUE(again->release(lease, later));
+  EXPECT_EQ(again->find(big)->state, RequestState::held);
+}
+
 TEST(Restart, keeps_teams_pools_and_what_was_used) {
   Durable scene;
   scene.dedicate("p", {"a", "b"});
