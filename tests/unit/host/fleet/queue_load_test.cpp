@@ -94,7 +94,7 @@ TEST(QueueLoad, shows_a_pool_that_has_nothing_but_demand) {
 
 TEST(QueueLoad, shows_a_pool_that_is_dedicated_and_has_nothing) {
   FleetDriver driver = simple_fleet();
-  ASSERT_TRUE(driver.fleet().change_queue(driver.now()).set_pool(pool_a, driver.wall()));
+  ASSERT_TRUE(driver.fleet().change_queue(driver.now()).set_pool(pool_a, {}, driver.wall()));
   EXPECT_THAT(load_of(driver.fleet()).pools, ElementsAre(Key(pool_a)));
 }
 
