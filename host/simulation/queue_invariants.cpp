@@ -8,8 +8,9 @@
 namespace muster::simulation {
 namespace {
 
-// A verdict looks at all pools: of more requests another one is looked at in every step.
-constexpr std::size_t few_requests = 100;
+// A verdict looks at what could be launched for the request. In a small fleet every request is
+// looked at in every step, in a larger one others each time.
+constexpr std::size_t looked_at_in_a_step = 100;
 
 std::string name_of(const queue::Request& request) {
   return "request " + std::to_string(request.number);
@@ -30,10 +31,12 @@ void World::check_queue() {
 // Exactly one for each, and one that goes with where the request is.
 void World::check_verdicts(const queue::Queue& queue) {
   const auto& requests = queue.requests();
-  const bool all = requests.size() <= few_requests;
-  const std::size_t one = static_cast<std::size_t>(report_.steps) % requests.size();
-  for (std::size_t at = all ? 0 : one; at < (all ? requests.size() : one + 1); ++at) {
-    const queue::Request& request = requests[at];
+  const std::size_t count = std::clamp<std::size_t>(
+      looked_at_in_a_step / std::max<std::size_t>(1, fleet_->launch_configs().size()), 1,
+      requests.size());
+  const std::size_t first = static_cast<std::size_t>(report_.steps) * count;
+  for (std::size_t i = 0; i < count; ++i) {
+    const queue::Request& request = requests[(first + i) % requests.size()];
     if (request.number == 0 || request.state == queue::RequestState::ended) continue;
     const verdict::Verdict verdict = fleet_->verdict_of(request, host_now());
     check_verdict(name_of(request), verdict);
