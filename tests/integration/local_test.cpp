@@ -226,7 +226,7 @@ TEST_F(LocalWorkers, are_shown_by_muster_status_watch_with_the_whole_reason_why_
   watch.wait_for("here/" + worker);
   watch.wait_for("maxWorkers");
   touch("go");
-  watch.wait_for("satisfied");
+  watch.wait_for("placed");
   watch.signal(SIGTERM);
   watch.exit_code();
 }
