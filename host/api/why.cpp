@@ -46,13 +46,6 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-std::string in_words(const queue::Resources& resources) {
-  std::vector<std::string> parts;
-  for (const auto& [name, amount] : resources.named())
-    parts.push_back(std::to_string(amount) + " " + name);
-  return listed(parts);
-}
-
 // -------------------------------------------------------------------------------------------------
 // What all stories have
 
@@ -117,7 +110,7 @@ Story story_of(const queue::Request& request, const Fleet& fleet, Now now) {
   const queue::Team& team = queue.teams()[request.team];
   Story story{.kind = "request", .document = request_document(request, fleet, now)};
   story.tell("Request " + std::to_string(request.number) + " of team " + team.id.str() +
-             " asked for " + in_words(request.needs) +
+             " asked for " + queue::in_words(request.needs) +
              (line.tags.empty() ? "" : ", tags " + listed(line.tags)) + " " +
              span_of(now.wall - request.created) + " ago" +
              (request.client.empty() ? "" : ", as " + request.client) + ".");
@@ -195,9 +188,9 @@ Story story_of(const fleet::Worker& worker, const Fleet& fleet, Now now) {
   const queue::Queue& queue = fleet.queue();
   const queue::Worker* known = queue.find_worker(worker.number);
   if (!known) return story;
-  story.tell("It has " + in_words(known->has) +
+  story.tell("It has " + queue::in_words(known->has) +
              (known->tags.empty() ? "" : ", tags " + listed(known->tags)) +
-             "; in use: " + (known->leases.empty() ? "nothing" : in_words(known->used)) +
+             "; in use: " + (known->leases.empty() ? "nothing" : queue::in_words(known->used)) +
              (known->elsewhere > 0 ? ", and " + std::to_string(known->elsewhere) +
                                          " active-task that it was given elsewhere"
                                    : "") +
@@ -205,7 +198,7 @@ Story story_of(const fleet::Worker& worker, const Fleet& fleet, Now now) {
   for (const queue::Index lease : known->leases) {
     const queue::Request& request = queue.requests()[lease];
     story.tell("Request " + std::to_string(request.number) + " of team " +
-               queue.teams()[request.team].id.str() + " holds " + in_words(request.needs) +
+               queue.teams()[request.team].id.str() + " holds " + queue::in_words(request.needs) +
                " of it for " + span_of(now.wall - request.granted) + ".");
   }
   if (known->reserved_for != queue::nowhere)

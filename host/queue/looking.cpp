@@ -64,13 +64,6 @@ double part_of(const Resources& lease, const Resources& needs) {
   return most;
 }
 
-std::string in_words(const Resources& needs) {
-  std::string text;
-  for (const auto& [name, amount] : needs.named())
-    text += (text.empty() ? "" : ", ") + std::to_string(amount) + " " + name;
-  return text;
-}
-
 }  // namespace
 
 const Line::Places& Queue::places_of(const Request& request) const {

@@ -35,14 +35,36 @@ Index Queue::index_of_group(ScopeKind scope, Index owner, const std::vector<std:
   std::vector<Index>& siblings = groups_of_[{scope, owner}];
   for (const Index sibling : siblings)
     if (groups_[sibling].tags == tags) return sibling;
-  const auto added = static_cast<Index>(groups_.size());
-  Group& group = groups_.emplace_back();
+  auto added = static_cast<Index>(groups_.size());
+  if (free_groups_.empty()) {
+    groups_.emplace_back();
+  } else {
+    added = free_groups_.back();
+    free_groups_.pop_back();
+  }
+  Group& group = groups_[added];
   group.scope = scope;
   group.owner = owner;
   group.tags = tags;
   siblings.push_back(added);
   if (!loading_) relink_all();
   return added;
+}
+
+// Whoever joins says what its tags are: what nobody has any more must not be remembered for ever.
+// Seldom, for all lines are told of it.
+void Queue::forget_empty_groups() {
+  if (groups_.size() - free_groups_.size() < groups_before_sweep_) return;
+  for (auto& [owner, siblings] : groups_of_)
+    std::erase_if(siblings, [&](Index at) {
+      if (!groups_[at].workers.empty()) return false;
+      free_groups_.push_back(at);
+      return true;
+    });
+  std::erase_if(groups_of_, [](const auto& entry) { return entry.second.empty(); });
+  relink_all();
+  for (const Index at : free_groups_) groups_[at] = Group{};
+  groups_before_sweep_ = std::max(groups_kept, 2 * (groups_.size() - free_groups_.size()));
 }
 
 const Request* Queue::find(std::int64_t request) const {

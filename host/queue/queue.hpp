@@ -147,6 +147,7 @@ class Queue {
   const std::vector<Team>& teams() const { return teams_; }
   const std::vector<TeamPool>& pools() const { return pools_; }
   const std::vector<Line>& lines() const { return lines_; }
+  std::size_t groups() const { return groups_.size(); }
   const Settings& settings() const { return settings_; }
   std::int64_t waiting() const { return waiting_; }
   const TeamPool* find_pool(const WorkerPoolId& id) const;
@@ -179,6 +180,7 @@ class Queue {
   Index index_of_team(const TeamId& id);
   Index index_of_pool(const WorkerPoolId& id);
   Index index_of_group(ScopeKind scope, Index owner, const std::vector<std::string>& tags);
+  void forget_empty_groups();
   Result<Index> pool_to_change(const WorkerPoolId& id);
   void take_teams(Index pool, const FilePool& file);
   void take_keys(Index pool, const FilePool& file);
@@ -265,7 +267,10 @@ class Queue {
   std::map<TeamId, Index> team_index_;
   std::vector<TeamPool> pools_;
   std::map<WorkerPoolId, Index> pool_index_;
+  static constexpr std::size_t groups_kept = 1024;
   std::vector<Group> groups_;
+  std::vector<Index> free_groups_;
+  std::size_t groups_before_sweep_ = groups_kept;
   std::map<std::pair<ScopeKind, Index>, std::vector<Index>> groups_of_;
   std::vector<Worker> workers_;
   std::vector<Index> free_workers_;

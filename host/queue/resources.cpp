@@ -4,6 +4,13 @@
 
 namespace muster::queue {
 
+std::string in_words(const Resources& resources) {
+  std::string text;
+  for (const auto& [name, amount] : resources.named())
+    text += (text.empty() ? "" : ", ") + std::to_string(amount) + " " + name;
+  return text;
+}
+
 Result<void> check_name(std::string_view what, std::string_view name) {
   const bool printable = std::ranges::all_of(
       name, [](unsigned char letter) { return letter >= 0x20 && letter != 0x7f; });

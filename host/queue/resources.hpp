@@ -43,6 +43,9 @@ struct Resources {
   friend auto operator<=>(const Resources&, const Resources&) = default;
 };
 
+// "1 active-task, 4096 memory"
+std::string in_words(const Resources& resources);
+
 // A text of a document that becomes a name: not empty, not too long, no control characters.
 Result<void> check_name(std::string_view what, std::string_view name);
 

@@ -130,6 +130,7 @@ void Queue::take_out(Index at) {
 }
 
 void Queue::put_in(Index at) {
+  forget_empty_groups();
   const Index pool = workers_[at].pool, team = workers_[at].team;
   const bool dedicated = pool != nowhere && pools_[pool].dedicated;
   const std::vector<std::string> tags = workers_[at].tags;

@@ -183,6 +183,27 @@ TEST(WorkerPools, are_attached_exclusively_to_teams_without_any) {
   EXPECT_TRUE(scene.queue.attach(WorkerPoolId("b"), {TeamId("team")}, false, scene.now));
 }
 
+TEST(Tags, that_nobody_has_any_more_are_forgotten) {
+  Scene scene;
+  const auto plain = scene.worker(2);
+  const auto waits_for = [&](const std::string& tag) {
+    return *scene.ask(Ask{.team = TeamId("team"), .tags = {tag}, .heartbeat = 24h});
+  };
+  const auto early = waits_for("tag 5000");
+  Offered worker{.number = scene.next++, .has = {1, {}}};
+  for (int i = 0; i < 6000; ++i) {
+    worker.tags = {"tag " + std::to_string(i)};
+    scene.worker(worker);
+    if (scene.holds(early) > 0) scene.release(early);
+    ASSERT_EQ(scene.queue.check(), "");
+  }
+  EXPECT_LT(scene.queue.groups(), 2000U);
+  EXPECT_EQ(scene.holds(early), -1) << "it was served in between";
+  EXPECT_EQ(scene.holds(waits_for("tag 5999")), worker.number);
+  EXPECT_EQ(scene.holds(waits_for("tag 0")), 0);
+  EXPECT_EQ(scene.holds(scene.ask("team")), plain);
+}
+
 TEST(WorkerPools, of_files_are_changed_in_the_file) {
   Scene scene;
   scene.queue.configure_pools({{WorkerPoolId("a"), {"builds.toml", {TeamId("team")}}}}, scene.now);
