@@ -49,8 +49,7 @@ class QueueHost {
   }
 
   json::array workers() const {
-    const auto answer =
-        client().get(queue_api + "pools/worker-manager%2Fbuild/workers?limit=1000");
+    const auto answer = client().get(queue_api + "pools/worker-manager%2Fbuild/workers?limit=1000");
     json::array known;
     if (answer)
       for (const json::value& worker : answer->at("workers").as_array())
