@@ -63,8 +63,13 @@ class Host:
         if body is not None:
             body = json.dumps(body)
             headers["Content-Type"] = "application/json"
-        self.connection.request(method, path, body, headers)
-        answer = self.connection.getresponse()
+        try:
+            self.connection.request(method, path, body, headers)
+            answer = self.connection.getresponse()
+        except http.client.RemoteDisconnected:  # it was idle for too long
+            self.connection.close()
+            self.connection.request(method, path, body, headers)
+            answer = self.connection.getresponse()
         text = answer.read()
         if answer.status >= 300:
             raise RuntimeError(f"{method} {path}: {answer.status} {text.decode()[:300]}")

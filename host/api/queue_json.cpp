@@ -19,8 +19,9 @@ json::object worker_document(const fleet::Worker& worker, const fleet::Fleet& fl
 
 }  // namespace
 
-json::object request_document(const queue::Request& request, const fleet::Fleet& fleet,
-                              fleet::Now now) {
+namespace {
+
+json::object without_verdict(const queue::Request& request, const fleet::Fleet& fleet) {
   const queue::Queue& queue = fleet.queue();
   const queue::Line& line = queue.lines()[request.line];
   json::object document{{"requestId", std::to_string(request.number)},
@@ -36,14 +37,27 @@ json::object request_document(const queue::Request& request, const fleet::Fleet&
   put_time(document, "granted", request.granted);
   put_time(document, "until", request.until);
   put_time(document, "ended", request.ended);
-  if (request.state == queue::RequestState::ended) {
-    document["reason"] = request.reason;
-    return document;
-  }
-  document["verdict"] = verdict_document(fleet.verdict_of(request, now));
+  return document;
+}
+
+}  // namespace
+
+json::object request_document(const queue::Request& request, const verdict::Verdict& verdict,
+                              const fleet::Fleet& fleet) {
+  json::object document = without_verdict(request, fleet);
+  document["verdict"] = verdict_document(verdict);
   if (request.worker == queue::nowhere) return document;
-  const fleet::Worker* worker = fleet.find_worker(queue.workers()[request.worker].number);
+  const fleet::Worker* worker = fleet.find_worker(fleet.queue().workers()[request.worker].number);
   if (worker) document["worker"] = worker_document(*worker, fleet);
+  return document;
+}
+
+json::object request_document(const queue::Request& request, const fleet::Fleet& fleet,
+                              fleet::Now now) {
+  if (request.state != queue::RequestState::ended)
+    return request_document(request, fleet.verdict_of(request, now), fleet);
+  json::object document = without_verdict(request, fleet);
+  document["reason"] = request.reason;
   return document;
 }
 

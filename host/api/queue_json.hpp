@@ -9,6 +9,9 @@
 
 namespace muster::api {
 
+// Of one that has not ended, with the verdict about it.
+json::object request_document(const queue::Request& request, const verdict::Verdict& verdict,
+                              const fleet::Fleet& fleet);
 json::object request_document(const queue::Request& request, const fleet::Fleet& fleet,
                               fleet::Now now);
 json::object team_document(const queue::Team& team, const fleet::Fleet& fleet, fleet::Now now);

@@ -96,8 +96,9 @@ Paths::AnsweringRead read_ask(const Request& request, const Query&) {
   return Paths::Answering([ask](Fleet& fleet, Now now) -> Result<json::value> {
     const auto number = fleet.request_worker(ask, now);
     if (!number) return number.error();
-    fleet.promise(*number, now);
-    return request_document(*fleet.queue().find(*number), fleet, now);
+    const queue::Request& made = *fleet.queue().find(*number);
+    if (made.state == queue::RequestState::ended) return request_document(made, fleet, now);
+    return request_document(made, fleet.tell_verdict(made, now), fleet);
   });
 }
 
@@ -164,7 +165,9 @@ void poll(fleet::Service& service, const std::shared_ptr<Poll>& poll_) {
         fleet.change_queue(now).heard_of((*found)->number, std::max(poll_->until, now.wall));
         const bool waits =
             (*found)->state == queue::RequestState::waiting && now.wall < poll_->until;
-        fleet.promise((*found)->number, now);
+        const bool untold =
+            (*found)->state == queue::RequestState::waiting && (*found)->promised.p50 == Time{};
+        if (untold) fleet.tell_verdict(**found, now);
         if (waits && service.request_waiters().wait((*found)->number, poll_->until,
                                                     [&service, poll_] { poll(service, poll_); }))
           return;

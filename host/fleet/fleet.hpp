@@ -117,9 +117,9 @@ class Fleet {
   verdict::Verdict verdict_of(Index launch_config, const Weights& weights, Now now) const;
   // The same for all that wait in the queue: how many, by kind and cause.
   std::map<std::pair<verdict::Kind, std::string>, std::int64_t> count_verdicts(Now now) const;
-  // Its client is about to be told when to expect a worker: that is remembered, to be compared with
-  // what comes of it.
-  void promise(std::int64_t request, Now now);
+  // The same for its client, who waits: when it was told to expect a worker is remembered, to be
+  // compared with what comes of it.
+  verdict::Verdict tell_verdict(const queue::Request& request, Now now);
 
   // Calls `take` for all of the demand, part by part: what waits is demand of the pools that could
   // serve it, each request of one of them.

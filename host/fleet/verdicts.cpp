@@ -158,11 +158,10 @@ std::map<std::pair<verdict::Kind, std::string>, std::int64_t> Fleet::count_verdi
   return counts;
 }
 
-void Fleet::promise(std::int64_t number, Now now) {
-  const queue::Request* request = queue_->find(number);
-  if (!request || request->state != queue::RequestState::waiting || request->promised.p50 != Time{})
-    return;
-  if (const auto eta = verdict_of(*request, now).eta) queue_->promise(number, *eta);
+verdict::Verdict Fleet::tell_verdict(const queue::Request& request, Now now) {
+  verdict::Verdict verdict = verdict_of(request, now);
+  if (verdict.eta) queue_->promise(request.number, *verdict.eta);
+  return verdict;
 }
 
 // -------------------------------------------------------------------------------------------------

@@ -52,9 +52,9 @@ std::vector<Waiting> Queue::demand() const {
 namespace {
 
 // Beyond that the lines of a group, and its workers, are taken for like those that were looked at.
-constexpr std::size_t lines_looked_at = 1000;
-constexpr std::size_t workers_looked_at = 64;
-constexpr std::size_t leases_looked_at = 4;  // of one worker
+constexpr std::size_t lines_looked_at = 64;
+constexpr std::size_t workers_looked_at = 16;
+constexpr std::size_t leases_looked_at = 2;  // of one worker
 
 // How much of what is missing for `needs` comes back with the lease: of what it takes the most of.
 double part_of(const Resources& lease, const Resources& needs) {
@@ -108,24 +108,26 @@ verdict::RequestSituation Queue::situation_of(const Request& request) const {
   return situation;
 }
 
-// So many grants, its own included, if lines take turns from now on.
+// So many grants, its own included, if lines take turns from now on: all lines before its own have
+// one for each place in it, those behind it one fewer.
 double Queue::grants_until(const Line& own, std::int64_t position) const {
   double fewest = 0;
   for (const Line::Reach& reach : own.reach) {
-    const std::set<Turn>& turns = groups_[reach.group].by_share;
-    double grants = 0;
-    std::size_t looked_at = 0;
-    bool before = true;
-    for (const Turn& turn : turns) {
-      if (++looked_at > lines_looked_at) break;
-      if (&lines_[turn.line] == &own) before = false;
-      grants += static_cast<double>(
-          std::min(before || &lines_[turn.line] == &own ? position : position - 1,
-                   static_cast<std::int64_t>(lines_[turn.line].waiting.size())));
+    const Turns& turns = groups_[reach.group].by_share;
+    const auto found = turns.find(own.turn);
+    if (found == turns.end()) continue;
+    double grants = static_cast<double>(turns.rank(found)) + 1;
+    if (position > 1) {
+      const std::size_t some = std::min(turns.size(), lines_looked_at);
+      std::int64_t rounds = 0;
+      for (std::size_t i = 0; i < some; ++i)
+        rounds += std::min(position - 1,
+                           static_cast<std::int64_t>(
+                               lines_[turns.nth(i * turns.size() / some)->line].waiting.size()));
+      grants += static_cast<double>(rounds) * static_cast<double>(turns.size()) /
+                static_cast<double>(some);
     }
-    if (looked_at > lines_looked_at)
-      grants *= static_cast<double>(turns.size()) / static_cast<double>(lines_looked_at);
-    if (grants > 0) fewest = fewest == 0 ? grants : std::min(fewest, grants);
+    fewest = fewest == 0 ? grants : std::min(fewest, grants);
   }
   return std::max(fewest, static_cast<double>(position));
 }
@@ -226,7 +228,7 @@ std::string Queue::check() const {
       return "line " + std::to_string(at) + " has a reservation that its worker does not know";
     if (!line.indexed) continue;
     for (const Line::Reach& reach : line.reach)
-      if (!groups_[reach.group].by_share.contains(line.turn) ||
+      if (groups_[reach.group].by_share.count(line.turn) == 0 ||
           !groups_[reach.group].by_age.contains(line.age))
         return "line " + std::to_string(at) + " is missing in an order";
   }

@@ -184,6 +184,12 @@ struct Turn {
   Index line = nowhere;
   friend auto operator<=>(const Turn&, const Turn&) = default;
 };
+// In their order; each knows how many are before it.
+template <class T>
+using Ranked = boost::multi_index_container<
+    T, boost::multi_index::indexed_by<
+           boost::multi_index::ranked_unique<boost::multi_index::identity<T>>>>;
+using Turns = Ranked<Turn>;
 // The same by the time since when it waits for a grant.
 struct Age {
   Time since{};
@@ -202,10 +208,7 @@ struct Line {
     Index request = nowhere;
     friend auto operator<=>(const Place&, const Place&) = default;
   };
-  // Ordered, and each knows how many are before it.
-  using Places = boost::multi_index_container<
-      Place, boost::multi_index::indexed_by<
-                 boost::multi_index::ranked_unique<boost::multi_index::identity<Place>>>>;
+  using Places = Ranked<Place>;
   // Those for which a worker within reach is large enough, in the order of their turns, and those
   // that wait until there is one: they keep nobody else waiting.
   Places waiting, too_large;
@@ -242,7 +245,7 @@ struct Group {
   std::set<Index> workers;                          // all of them
   std::map<Shape, std::int64_t> shapes;             // of those that take work: how many have it
   std::vector<Shape> sorted_by;  // the shapes by which its lines were last sorted out
-  std::set<Turn> by_share;
+  Turns by_share;
   std::set<Age> by_age;
 };
 

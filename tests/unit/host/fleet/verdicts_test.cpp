@@ -18,7 +18,7 @@ class Verdicts : public testing::Test {
     const auto number = driver.fleet().request_worker(
         {.team = queue::TeamId(team), .needs = std::move(needs), .heartbeat = 24h}, driver.now());
     EXPECT_TRUE(number) << number.error().message;
-    driver.fleet().promise(*number, driver.now());
+    (void)driver.fleet().tell_verdict(*driver.fleet().queue().find(*number), driver.now());
     driver.settle();
     return *number;
   }
