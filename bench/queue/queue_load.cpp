@@ -334,7 +334,7 @@ int run(const std::vector<std::string>& arguments) {
   if (mode == "line") {
     Numbers held, waiting;
     fill(clients, count, other, held, waiting);
-    releases(clients, held, waiting);
+    if (!held.empty()) releases(clients, held, waiting);
   }
   return 0;
 }
