@@ -24,8 +24,8 @@ std::filesystem::path shipped_plugin_folder(const std::filesystem::path& executa
 std::string default_configuration_text(const Defaults& defaults);
 
 // At the first start without --config: the folder of worker configurations with one to start from,
-// and the folder of its tasks, in the data directory, which must be there. What exists is left as it
-// is: if the folder of worker configurations does, nothing is written at all. True: it was done.
+// and the folder of its tasks, in the data directory, which must be there. What exists is left as
+// it is: if the folder of worker configurations does, nothing is written at all. True: it was done.
 Result<bool> write_first_files(const std::filesystem::path& data_directory);
 
 }  // namespace muster::config
