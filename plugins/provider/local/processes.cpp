@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cinttypes>
 #include <csignal>
 #include <cstdio>
@@ -108,15 +109,24 @@ bool has_open(pid_t pid, const struct stat& file) {
   return found;
 }
 
-// When a process began, in seconds on the wall as the wall is now.
-std::optional<std::int64_t> began(const Status& status) {
+std::chrono::nanoseconds in_one(const timespec& time) {
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+// When a process began, on the wall as the wall is now. Whole seconds would be off by one, by
+// chance.
+std::optional<std::chrono::nanoseconds> began(const Status& status) {
   timespec wall{}, since_start{};
   if (::clock_gettime(CLOCK_REALTIME, &wall) != 0 ||
       ::clock_gettime(CLOCK_BOOTTIME, &since_start) != 0)
     return std::nullopt;
-  const auto ticks = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
-  return wall.tv_sec - since_start.tv_sec + static_cast<std::int64_t>(status.started / ticks);
+  const auto ticks = ::sysconf(_SC_CLK_TCK);
+  return in_one(wall) - in_one(since_start) +
+         std::chrono::milliseconds(status.started * 1000 / static_cast<std::uint64_t>(ticks));
 }
+
+// Files are dated by a clock that moves in steps.
+constexpr auto step_of_dates = std::chrono::milliseconds(50);
 
 }  // namespace
 
@@ -165,7 +175,7 @@ std::vector<WorkerProcesses::Found> WorkerProcesses::members_of_group() const {
     if (!status || status->group != *group || status->ended()) continue;
     members.push_back({pid, status->started});
     const auto leader = pid == *group ? began(*status) : std::nullopt;
-    ours = ours || has_our_mark(pid) || (leader && *leader <= note.st_mtim.tv_sec);
+    ours = ours || has_our_mark(pid) || (leader && *leader <= in_one(note.st_mtim) + step_of_dates);
   }
   return ours ? members : std::vector<Found>();
 }
