@@ -3,7 +3,7 @@
 
 namespace muster::config {
 
-extern const char* const schema_text;   // host_configuration.schema.json
+extern const char* const schema_text;  // host_configuration.schema.json
 extern const char* const default_text;
 extern const char* const default_workers_text;  // default.toml
 
