@@ -1,4 +1,6 @@
 // What keeps a launch configuration from being launched now, and who can change that.
+#include <muster/codec.hpp>
+
 #include "host/fleet/changing.hpp"
 
 namespace muster::fleet {
