@@ -28,9 +28,8 @@ std::string who_mends(const bidding::Hold& hold) {
 }
 
 std::string scope_of(const bidding::Hold& hold) {
-  const std::string scope = hold.scope_text();
-  return "provider " + hold.provider_id.str() + (hold.error.scope.whole_provider() ? "" : ", ") +
-         (hold.error.scope.whole_provider() ? "" : scope);
+  const std::string provider = "provider " + hold.provider_id.str();
+  return hold.error.scope.whole_provider() ? provider : provider + ", " + hold.scope_text();
 }
 
 verdict::Obstacle held(const bidding::Hold& hold, const std::string& name) {

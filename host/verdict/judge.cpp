@@ -7,6 +7,16 @@ namespace {
 
 constexpr std::size_t obstacles_told = 5;
 
+// The first few, and how many more.
+std::string joined(const std::vector<Obstacle>& obstacles) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(obstacles.size(), obstacles_told); ++i)
+    text += (i ? "; " : "") + obstacles[i].text;
+  if (obstacles.size() > obstacles_told)
+    text += "; and " + std::to_string(obstacles.size() - obstacles_told) + " more";
+  return text;
+}
+
 std::string count_of(std::int64_t count, const char* one, const char* more) {
   return std::to_string(count) + " " + (count == 1 ? one : more);
 }
@@ -257,15 +267,6 @@ Verdict judge_launch_config(const LaunchConfigSituation& is, Time now) {
 }
 
 }  // namespace
-
-std::string joined(const std::vector<Obstacle>& obstacles) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(obstacles.size(), obstacles_told); ++i)
-    text += (i ? "; " : "") + obstacles[i].text;
-  if (obstacles.size() > obstacles_told)
-    text += "; and " + std::to_string(obstacles.size() - obstacles_told) + " more";
-  return text;
-}
 
 Verdict judge(const Situation& situation, Time now) {
   struct Judge {

@@ -142,7 +142,4 @@ using Situation = std::variant<RequestSituation, PoolSituation, LaunchConfigSitu
 // Pure; exactly one verdict for every situation.
 Verdict judge(const Situation& situation, Time now);
 
-// The first few, and how many more.
-std::string joined(const std::vector<Obstacle>& obstacles);
-
 }  // namespace muster::verdict
