@@ -10,7 +10,7 @@
 #include <muster/codec.hpp>
 
 #include "agent/worker_runner.hpp"
-#include "host/base/atomic_file.hpp"
+#include "lib/base/atomic_file.hpp"
 
 namespace muster::agent {
 namespace {

@@ -15,7 +15,7 @@
 #include "agent/interruptions.hpp"
 #include "agent/life.hpp"
 #include "agent/reports.hpp"
-#include "host/base/log.hpp"
+#include "lib/base/log.hpp"
 
 namespace muster::agent {
 

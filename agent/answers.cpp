@@ -8,7 +8,7 @@
 
 #include <muster/codec.hpp>
 
-#include "host/base/log_line.hpp"
+#include "lib/base/log_line.hpp"
 
 namespace muster::agent {
 namespace {

@@ -10,7 +10,7 @@
 #include "agent/configuration.hpp"
 #include "agent/http_client.hpp"
 #include "agent/outcome.hpp"
-#include "host/hawk/hawk.hpp"
+#include "lib/hawk/hawk.hpp"
 
 namespace muster::agent {
 

@@ -3,7 +3,7 @@
 #include "agent/configuration.hpp"
 #include "agent/pool_key.hpp"
 #include "agent/tls.hpp"
-#include "host/base/secret_file.hpp"
+#include "lib/base/secret_file.hpp"
 
 namespace muster::agent {
 namespace {

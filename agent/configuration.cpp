@@ -6,8 +6,8 @@
 #include "agent/http_client.hpp"
 #include "agent/settings_reader.hpp"
 #include "agent/worker_runner.hpp"
-#include "host/base/atomic_file.hpp"
-#include "host/base/log.hpp"
+#include "lib/base/atomic_file.hpp"
+#include "lib/base/log.hpp"
 
 namespace muster::agent {
 namespace fs = std::filesystem;

@@ -11,8 +11,8 @@
 #include <muster/context.hpp>
 
 #include "agent/life.hpp"
-#include "host/base/secret.hpp"
-#include "host/config/mistake.hpp"
+#include "lib/base/secret.hpp"
+#include "lib/toml/mistake.hpp"
 
 namespace muster::agent {
 

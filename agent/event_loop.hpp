@@ -6,8 +6,8 @@
 #include <functional>
 #include <map>
 
-#include "host/base/clock.hpp"
-#include "host/base/file_descriptor.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/file_descriptor.hpp"
 
 namespace muster::agent {
 

@@ -7,7 +7,7 @@
 
 #include "agent/answers.hpp"
 #include "agent/configuration.hpp"
-#include "host/base/file_descriptor.hpp"
+#include "lib/base/file_descriptor.hpp"
 
 namespace muster::agent {
 

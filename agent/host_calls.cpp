@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char* worker_manager = "/api/worker-manager/v1";
+constexpr const char* taskcluster_api = "/api/worker-manager/v1";
 constexpr const char* own_api = "/api/muster/v1";
 // The Date header knows seconds only; what differs by less is no difference.
 constexpr Milliseconds smallest_offset = 2s;
@@ -86,7 +86,7 @@ void HostCalls::register_worker(const Place& place, const json::object& proof, T
   json::object body = named(place);
   body["workerIdentityProof"] = proof;
   body["systemBootTime"] = format_time(boot);
-  call("POST", place.root_url + worker_manager + "/worker/register", &body, false,
+  call("POST", place.root_url + taskcluster_api + "/worker/register", &body, false,
        [done = std::move(done)](const Outcome& outcome, const std::string& answer) {
          answer_grant(done, outcome, answer);
        });
@@ -131,7 +131,7 @@ void HostCalls::renew(const Secret& secret, Granted done) {
                     {"workerGroup", place_.worker_group},
                     {"workerId", place_.worker_id},
                     {"secret", secret.reveal()}};
-  call("POST", place_.root_url + worker_manager + "/worker/reregister", &body, true,
+  call("POST", place_.root_url + taskcluster_api + "/worker/reregister", &body, true,
        [done = std::move(done)](const Outcome& outcome, const std::string& answer) {
          answer_grant(done, outcome, answer);
        });
@@ -147,7 +147,7 @@ void HostCalls::report_error(const std::string& kind, const std::string& title,
                           {"description", description},
                           {"extra", extra}};
   call("POST",
-       place_.root_url + worker_manager + "/worker-pool-errors/" +
+       place_.root_url + taskcluster_api + "/worker-pool-errors/" +
            escaped_segment(place_.worker_pool_id),
        &body, true,
        [done = std::move(done)](const Outcome& outcome, const std::string&) { done(outcome); });
@@ -174,7 +174,7 @@ void HostCalls::tell_activity(int busy, Answered done) {
 
 void HostCalls::ask_advice(
     std::function<void(const Outcome&, bool terminate, std::string reason)> done) {
-  call("GET", place_.root_url + worker_manager + "/workers/" + worker_path() + "/should-terminate",
+  call("GET", place_.root_url + taskcluster_api + "/workers/" + worker_path() + "/should-terminate",
        nullptr, true, [done = std::move(done)](const Outcome& outcome, const std::string& body) {
          if (outcome.kind != Outcome::Kind::done) return done(outcome, false, "");
          const auto parsed = json::parse_object(body);
@@ -188,7 +188,7 @@ void HostCalls::ask_advice(
 }
 
 void HostCalls::remove(Answered done) {
-  call("DELETE", place_.root_url + worker_manager + "/workers/" + worker_path(), nullptr, true,
+  call("DELETE", place_.root_url + taskcluster_api + "/workers/" + worker_path(), nullptr, true,
        [done = std::move(done)](const Outcome& outcome, const std::string&) { done(outcome); });
 }
 

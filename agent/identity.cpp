@@ -8,7 +8,7 @@
 
 #include "agent/metadata.hpp"
 #include "agent/pool_key.hpp"
-#include "host/base/secret_file.hpp"
+#include "lib/base/secret_file.hpp"
 
 namespace muster::agent {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "agent/exit_code.hpp"
 #include "agent/outcome.hpp"
-#include "host/base/clock.hpp"
+#include "lib/base/clock.hpp"
 
 namespace muster::agent {
 

@@ -12,8 +12,8 @@
 #include <openssl/param_build.h>
 #include <openssl/pem.h>
 
-#include "host/hawk/hawk.hpp"
-#include "ssh/wire.hpp"
+#include "lib/hawk/hawk.hpp"
+#include "lib/ssh/wire.hpp"
 
 namespace muster::agent {
 namespace {

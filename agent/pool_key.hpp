@@ -7,7 +7,7 @@
 
 #include <muster/error.hpp>
 
-#include "host/base/secret.hpp"
+#include "lib/base/secret.hpp"
 
 namespace muster::agent {
 

@@ -9,8 +9,8 @@
 
 #include <muster/json.hpp>
 
-#include "host/base/atomic_file.hpp"
-#include "host/base/log_line.hpp"
+#include "lib/base/atomic_file.hpp"
+#include "lib/base/log_line.hpp"
 
 namespace muster::agent {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <muster/nearest.hpp>
 
-#include "host/config/units.hpp"
+#include "lib/toml/units.hpp"
 
 namespace muster::agent {
 namespace {

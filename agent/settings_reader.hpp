@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/config/toml_document.hpp"
+#include "lib/toml/toml_document.hpp"
 
 namespace muster::agent {
 

@@ -5,7 +5,7 @@
 
 #include <boost/variant2/variant.hpp>
 
-#include "host/config/toml_document.hpp"
+#include "lib/toml/toml_document.hpp"
 
 namespace muster::agent {
 

@@ -8,7 +8,7 @@
 
 #include <muster/json.hpp>
 
-#include "host/base/atomic_file.hpp"
+#include "lib/base/atomic_file.hpp"
 
 namespace muster::cli {
 namespace fs = std::filesystem;

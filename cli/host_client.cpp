@@ -6,8 +6,8 @@
 #include <strings.h>
 #include <vector>
 
-#include "host/base/secret.hpp"
-#include "host/hawk/hawk.hpp"
+#include "lib/base/secret.hpp"
+#include "lib/hawk/hawk.hpp"
 
 namespace muster::cli {
 namespace {

@@ -77,7 +77,7 @@ function(muster_use_precompiled_headers target group)
 endfunction()
 
 # muster_add_library(<target> SOURCES ... [PUBLIC ...] [PRIVATE ...]): a static library of one folder, whose headers are
-# included by their path from the project's root ("host/base/clock.hpp").
+# included by their path from the project's root ("lib/base/clock.hpp").
 function(muster_add_library name)
   cmake_parse_arguments(L "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   add_library(${name} STATIC ${L_SOURCES})

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "host/base/log.hpp"
+#include "lib/base/log.hpp"
 
 namespace muster {
 

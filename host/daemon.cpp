@@ -4,15 +4,15 @@
 #include <future>
 #include <thread>
 
-#include "host/base/atomic_file.hpp"
-#include "host/client_routes.hpp"
+#include "host/api/client_routes.hpp"
+#include "host/api/routes.hpp"
 #include "host/config/changes.hpp"
 #include "host/config/default_configuration.hpp"
-#include "host/fleet_metrics.hpp"
-#include "host/plugins_of_host.hpp"
-#include "host/routes.hpp"
-#include "host/worker_manager/api.hpp"
-#include "host/worker_manager_of_host.hpp"
+#include "host/taskcluster_api/api.hpp"
+#include "host/wiring/fleet_metrics.hpp"
+#include "host/wiring/host_plugins.hpp"
+#include "host/wiring/taskcluster_api_parts.hpp"
+#include "lib/base/atomic_file.hpp"
 
 namespace muster {
 namespace fs = std::filesystem;
@@ -187,8 +187,8 @@ void Daemon::add_all_routes(const std::string& public_url) {
   add_metrics_route(*router_, *workers_, metrics_, configuration_->http.metrics_need_token);
   add_routes(*router_, {status_, clock_, *plugins_, *workers_, fleet});
   add_client_routes(*router_, *workers_, auth_);
-  const auto api = worker_manager::add_routes(
-      *router_, worker_manager_parts(
+  const auto api = taskcluster_api::add_routes(
+      *router_, taskcluster_api_parts(
                     {status_, *plugins_, auth_.authority(), *workers_, fleet, public_url, log_}));
   if (fleet_) fleet_->events().add_routes(*router_);
   metrics_.add_source([this, api](metrics::Page& page) {
@@ -196,7 +196,7 @@ void Daemon::add_all_routes(const std::string& public_url) {
                {{"version", MUSTER_VERSION}});
     metrics::write_process_metrics(page);
     server_->write_metrics(page);
-    worker_manager::write_metrics(*api, page);
+    taskcluster_api::write_metrics(*api, page);
     if (fleet_) write_fleet_metrics(*fleet_, page);
   });
 }
@@ -204,19 +204,19 @@ void Daemon::add_all_routes(const std::string& public_url) {
 // A store that cannot be used is no reason to be silent: the host serves, decides nothing, and says
 // why.
 void Daemon::start_fleet(const std::string& url) {
-  auto started = FleetOfHost::start({.configuration = configuration_,
-                                     .data_directory = data_directory_->path(),
-                                     .plugins = plugins_.get(),
-                                     .clock = std::make_shared<SystemClock>(),
-                                     .log = log_,
-                                     .url = url});
+  auto started = FleetRuntime::start({.configuration = configuration_,
+                                      .data_directory = data_directory_->path(),
+                                      .plugins = plugins_.get(),
+                                      .clock = std::make_shared<SystemClock>(),
+                                      .log = log_,
+                                      .url = url});
   if (started) {
     fleet_ = std::move(*started);
-    return auth_.open_book(fleet_->store(), fleet_->fleet(), data_directory_->path());
+    return auth_.open_store(fleet_->store(), fleet_->fleet(), data_directory_->path());
   }
   no_fleet_ = "nothing is decided: " + started.error().message;
   log_.error(no_fleet_);
-  auth_.no_book(no_fleet_);
+  auth_.store_unavailable(no_fleet_);
 }
 
 // The watchdog's pings go on whatever is waited for, as long as the HTTP threads run.

@@ -5,22 +5,22 @@
 #include <memory>
 #include <optional>
 
-#include "host/auth_of_host.hpp"
-#include "host/base/clock.hpp"
-#include "host/base/data_directory.hpp"
-#include "host/base/log.hpp"
-#include "host/base/service_notifier.hpp"
-#include "host/base/signals.hpp"
 #include "host/command_line.hpp"
 #include "host/config/read_configuration.hpp"
 #include "host/exit_code.hpp"
-#include "host/fleet_of_host.hpp"
-#include "host/host_status.hpp"
-#include "host/http/router.hpp"
-#include "host/http/server.hpp"
-#include "host/http/worker_threads.hpp"
-#include "host/metrics/metrics.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
+#include "host/wiring/fleet_runtime.hpp"
+#include "host/wiring/host_auth.hpp"
+#include "host/wiring/host_status.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/data_directory.hpp"
+#include "lib/base/log.hpp"
+#include "lib/base/service_notifier.hpp"
+#include "lib/base/signals.hpp"
+#include "lib/http/router.hpp"
+#include "lib/http/server.hpp"
+#include "lib/http/worker_threads.hpp"
+#include "lib/metrics/metrics.hpp"
 
 namespace muster {
 
@@ -64,9 +64,9 @@ class Daemon {
   Log log_;
   PublishedStatus status_;
   std::optional<DataDirectory> data_directory_;
-  AuthOfHost auth_{clock_, log_};
+  HostAuth auth_{clock_, log_};
   std::unique_ptr<plugin_loader::PluginCatalog> plugins_;
-  std::unique_ptr<FleetOfHost> fleet_;
+  std::unique_ptr<FleetRuntime> fleet_;
   std::string no_fleet_;  // why there is none
   metrics::Metrics metrics_;
   std::unique_ptr<http::WorkerThreads> workers_;  // for handlers that wait for plugins

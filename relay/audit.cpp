@@ -7,8 +7,8 @@
 #include <muster/codec.hpp>
 #include <muster/json.hpp>
 
-#include "host/base/atomic_file.hpp"
-#include "host/base/log_line.hpp"
+#include "lib/base/atomic_file.hpp"
+#include "lib/base/log_line.hpp"
 
 namespace muster::relay {
 namespace {

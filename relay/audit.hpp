@@ -11,8 +11,8 @@
 
 #include <muster/error.hpp>
 
-#include "host/base/file_descriptor.hpp"
-#include "host/base/log.hpp"
+#include "lib/base/file_descriptor.hpp"
+#include "lib/base/log.hpp"
 #include "relay/meters.hpp"
 
 namespace muster::relay {

@@ -3,13 +3,13 @@
 
 #include <memory>
 
-#include "host/base/clock.hpp"
-#include "host/base/log.hpp"
-#include "host/base/service_notifier.hpp"
-#include "host/base/signals.hpp"
 #include "host/exit_code.hpp"
-#include "host/http/server.hpp"
-#include "host/metrics/metrics.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/log.hpp"
+#include "lib/base/service_notifier.hpp"
+#include "lib/base/signals.hpp"
+#include "lib/http/server.hpp"
+#include "lib/metrics/metrics.hpp"
 #include "relay/audit.hpp"
 #include "relay/dns_resolver.hpp"
 #include "relay/host_link.hpp"

@@ -6,7 +6,7 @@
 #include <sys/eventfd.h>
 #include <thread>
 
-#include "host/base/file_descriptor.hpp"
+#include "lib/base/file_descriptor.hpp"
 #include "relay/dns_server.hpp"
 
 namespace muster::relay {

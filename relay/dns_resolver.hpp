@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "host/base/log.hpp"
+#include "lib/base/log.hpp"
 #include "relay/resolver.hpp"
 
 namespace muster::relay {

@@ -2,8 +2,8 @@
 
 #include <charconv>
 
-#include "host/fetch/fetch.hpp"
 #include "host/plugin_loader/deadline_context.hpp"
+#include "lib/http_client/fetch.hpp"
 
 namespace muster::relay {
 namespace {

@@ -12,10 +12,10 @@
 
 #include <muster/json.hpp>
 
-#include "host/base/clock.hpp"
-#include "host/base/log.hpp"
-#include "host/base/secret.hpp"
-#include "host/hawk/hawk.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/log.hpp"
+#include "lib/base/secret.hpp"
+#include "lib/hawk/hawk.hpp"
 #include "relay/settings.hpp"
 
 namespace muster {

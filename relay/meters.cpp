@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "host/metrics/metrics.hpp"
+#include "lib/metrics/metrics.hpp"
 #include "relay/dns_resolver.hpp"
 #include "relay/verifier.hpp"
 

@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "host/base/atomic_file.hpp"
-#include "host/base/secret_file.hpp"
-#include "host/config/schema_check.hpp"
-#include "host/config/toml_document.hpp"
-#include "host/config/toml_text.hpp"
+#include "lib/base/atomic_file.hpp"
+#include "lib/base/secret_file.hpp"
+#include "lib/toml/schema_check.hpp"
+#include "lib/toml/toml_document.hpp"
+#include "lib/toml/toml_text.hpp"
 #include "relay/schema.hpp"
 #include "relay/settings.hpp"
 

@@ -9,7 +9,7 @@
 
 #include <muster/json.hpp>
 
-#include "host/base/clock.hpp"
+#include "lib/base/clock.hpp"
 #include "relay/inquiry.hpp"
 
 namespace muster::relay {

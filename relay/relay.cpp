@@ -1,6 +1,6 @@
 #include "relay/relay.hpp"
 
-#include "host/http/answer.hpp"
+#include "lib/http/answer.hpp"
 #include "relay/sender.hpp"
 
 namespace muster::relay {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <mutex>
 
-#include "host/base/log.hpp"
-#include "host/http/router.hpp"
+#include "lib/base/log.hpp"
+#include "lib/http/router.hpp"
 #include "relay/audit.hpp"
 #include "relay/host_link.hpp"
 #include "relay/meters.hpp"

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "host/base/clock.hpp"
+#include "lib/base/clock.hpp"
 #include "relay/inquiry.hpp"
 
 namespace muster::relay {

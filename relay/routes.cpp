@@ -1,7 +1,7 @@
 #include "relay/routes.hpp"
 
-#include "host/http/answer.hpp"
-#include "host/metrics/metrics.hpp"
+#include "lib/http/answer.hpp"
+#include "lib/metrics/metrics.hpp"
 #include "relay/readiness.hpp"
 #include "relay/relay.hpp"
 #include "relay/sender.hpp"

@@ -1,7 +1,7 @@
 // All paths of the relay.
 #pragma once
 
-#include "host/http/router.hpp"
+#include "lib/http/router.hpp"
 
 namespace muster::metrics {
 class Metrics;

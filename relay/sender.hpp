@@ -5,7 +5,7 @@
 #include <muster/error.hpp>
 
 #include "host/auth/networks.hpp"
-#include "host/http/message.hpp"
+#include "lib/http/message.hpp"
 
 namespace muster::relay {
 

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "host/auth/networks.hpp"
-#include "host/base/log.hpp"
-#include "host/base/secret.hpp"
-#include "host/config/mistake.hpp"
-#include "host/config/units.hpp"
-#include "host/http/tls_context.hpp"
+#include "lib/base/log.hpp"
+#include "lib/base/secret.hpp"
+#include "lib/http/tls_context.hpp"
+#include "lib/toml/mistake.hpp"
+#include "lib/toml/units.hpp"
 #include "relay/dns_resolver.hpp"
 #include "relay/inquiry.hpp"
 #include "relay/rate_limit.hpp"

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "host/base/clock.hpp"
+#include "lib/base/clock.hpp"
 #include "relay/address_hash.hpp"
 #include "relay/inquiry.hpp"
 

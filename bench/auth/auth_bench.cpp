@@ -2,8 +2,8 @@
 #include <benchmark/benchmark.h>
 
 #include "host/auth/authority.hpp"
-#include "host/base/clock.hpp"
-#include "host/hawk/hawk.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/hawk/hawk.hpp"
 
 namespace {
 

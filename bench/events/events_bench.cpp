@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "host/events/service.hpp"
-#include "host/http/server.hpp"
 #include "host/store/memory_store.hpp"
+#include "lib/http/server.hpp"
 
 using namespace muster;
 using namespace std::chrono_literals;

@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <unistd.h>
 
-#include "host/hawk/hawk.hpp"
-#include "host/http/answer.hpp"
-#include "host/http/server.hpp"
+#include "lib/hawk/hawk.hpp"
+#include "lib/http/answer.hpp"
+#include "lib/http/server.hpp"
 
 int main(int argc, char** argv) {
   using namespace muster;

@@ -12,11 +12,11 @@
 #include <thread>
 #include <unistd.h>
 
-#include "host/base/file_descriptor.hpp"
 #include "host/fleet/rows.hpp"
 #include "host/store/committer.hpp"
 #include "host/store/row.hpp"
 #include "host/store/sqlite_store.hpp"
+#include "lib/base/file_descriptor.hpp"
 
 namespace muster::store {
 namespace {

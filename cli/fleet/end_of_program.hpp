@@ -1,7 +1,7 @@
 // For commands that go on until somebody ends them: Ctrl-C and SIGTERM end them cleanly.
 #pragma once
 
-#include "host/base/file_descriptor.hpp"
+#include "lib/base/file_descriptor.hpp"
 
 namespace muster::cli {
 

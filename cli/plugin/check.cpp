@@ -10,8 +10,8 @@
 #include "cli/exit_code.hpp"
 #include "cli/plugin/plugin_commands.hpp"
 #include "cli/plugin/scratch_folder.hpp"
-#include "host/base/atomic_file.hpp"
 #include "host/plugin_loader/contract_subject.hpp"
+#include "lib/base/atomic_file.hpp"
 
 namespace muster::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "cli/exit_code.hpp"
 #include "cli/plugin/plugin_commands.hpp"
-#include "host/base/atomic_file.hpp"
+#include "lib/base/atomic_file.hpp"
 
 namespace muster::cli {
 namespace {

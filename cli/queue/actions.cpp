@@ -8,8 +8,8 @@
 #include "cli/fleet/show.hpp"
 #include "cli/fleet/watch.hpp"
 #include "cli/queue/show.hpp"
-#include "host/base/atomic_file.hpp"
-#include "ssh/public_key.hpp"
+#include "lib/base/atomic_file.hpp"
+#include "lib/ssh/public_key.hpp"
 
 namespace muster::cli {
 namespace {

@@ -20,7 +20,7 @@
 #include "cli/fleet/show.hpp"
 #include "cli/queue/actions.hpp"
 #include "cli/queue/show.hpp"
-#include "host/base/file_descriptor.hpp"
+#include "lib/base/file_descriptor.hpp"
 
 namespace muster::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "cli/rules/locate.hpp"
 #include "cli/rules/problems.hpp"
 #include "cli/rules/terminal.hpp"
-#include "host/config/worker/queue_section.hpp"
+#include "host/pools/queue_section.hpp"
 
 namespace muster::cli {
 namespace {
@@ -79,7 +79,7 @@ void run(const CheckOptions& options) {
                     : options.path.empty() ? default_folder(as_json)
                                            : fs::path(options.path);
   const auto folder = load_folder(path, as_json);
-  auto problems = worker_configuration::check_without_providers(folder.set);
+  auto problems = pools::check_without_providers(folder.set);
   const auto only = one_file ? tidy(options.path) : "";
   if (one_file)
     std::erase_if(problems, [&](const auto& problem) { return problem.position.file != only; });

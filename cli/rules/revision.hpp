@@ -9,7 +9,7 @@
 #include <muster/error.hpp>
 #include <muster/rules/configuration_set.hpp>
 
-#include "host/git/repository.hpp"
+#include "lib/git/repository.hpp"
 
 namespace muster::cli {
 

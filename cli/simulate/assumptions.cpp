@@ -2,7 +2,7 @@
 
 #include <muster/json_schema.hpp>
 
-#include "host/config/toml_document.hpp"
+#include "lib/toml/toml_document.hpp"
 #include "plugins/provider/simulated/settings.hpp"
 
 namespace muster::cli {

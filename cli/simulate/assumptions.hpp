@@ -10,7 +10,7 @@
 
 #include <muster/json.hpp>
 
-#include "host/config/mistake.hpp"
+#include "lib/toml/mistake.hpp"
 
 namespace muster::cli {
 

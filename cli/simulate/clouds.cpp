@@ -141,10 +141,10 @@ Result<simulated::Settings> Clouds::stand_in(const Cloud& cloud) const {
   return simulated::read_settings(config);
 }
 
-std::map<ProviderId, worker_configuration::ProviderFacts> Clouds::facts() const {
-  std::map<ProviderId, worker_configuration::ProviderFacts> all;
+std::map<ProviderId, pools::ProviderFacts> Clouds::facts() const {
+  std::map<ProviderId, pools::ProviderFacts> all;
   for (const auto& [id, cloud] : clouds_) {
-    worker_configuration::ProviderFacts facts;
+    pools::ProviderFacts facts;
     facts.version = "simulated";
     facts.description.name = cloud.given.plugin;
     facts.description.section = cloud.given.plugin;

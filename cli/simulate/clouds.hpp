@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "cli/simulate/assumptions.hpp"
-#include "host/config/worker/provider_facts.hpp"
 #include "host/fleet/configuration.hpp"
+#include "host/pools/provider_facts.hpp"
 #include "host/simulation/scenario.hpp"
 
 namespace muster::cli {
@@ -34,7 +34,7 @@ class Clouds {
                    std::uint64_t seed);
 
   bool has(const ProviderId& provider) const { return clouds_.contains(provider); }
-  std::map<ProviderId, worker_configuration::ProviderFacts> facts() const;
+  std::map<ProviderId, pools::ProviderFacts> facts() const;
 
   // As Provider::expand; remembers the instance types that it met.
   Result<Expansion> expand(const ProviderId& provider, const ExpandRequest& request);

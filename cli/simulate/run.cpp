@@ -16,8 +16,8 @@
 #include "cli/simulate/plot.hpp"
 #include "cli/simulate/subject.hpp"
 #include "cli/simulate/trace.hpp"
-#include "host/base/atomic_file.hpp"
 #include "host/simulation/world.hpp"
+#include "lib/base/atomic_file.hpp"
 
 namespace muster::cli {
 namespace {

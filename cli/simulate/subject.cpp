@@ -8,10 +8,10 @@
 #include "cli/rules/problems.hpp"
 #include "cli/simulate/assumptions.hpp"
 #include "cli/simulate/clouds.hpp"
-#include "host/base/atomic_file.hpp"
 #include "host/config/default_configuration.hpp"
-#include "host/config/worker/builder.hpp"
-#include "host/config/worker/source.hpp"
+#include "host/pools/builder.hpp"
+#include "host/pools/source.hpp"
+#include "lib/base/atomic_file.hpp"
 
 namespace muster::cli {
 namespace {
@@ -153,12 +153,11 @@ class Loading {
   void read_worker_configurations(const config::WorkerConfigurations& where,
                                   const fs::path& data_directory) {
     const auto source =
-        where.git.empty()
-            ? worker_configuration::folder_source(where.folder)
-            : worker_configuration::git_source({.location = where.git,
-                                                .ref = where.ref,
-                                                .folder = where.folder.string(),
-                                                .cache = data_directory / "worker-configurations"});
+        where.git.empty() ? pools::folder_source(where.folder)
+                          : pools::git_source({.location = where.git,
+                                               .ref = where.ref,
+                                               .folder = where.folder.string(),
+                                               .cache = data_directory / "worker-configurations"});
     auto read = source->read("");
     if (!read) fail(exit_failed, read.error().message + ".", options_.as_json);
     for (rules::SourceFile& file : (*read)->files) {
@@ -227,14 +226,15 @@ class Loading {
   }
 
   void build() {
-    worker_configuration::Surroundings surroundings;
-    surroundings.providers = clouds_.facts();
-    for (const auto& [name, strategy] : given_.strategies) surroundings.strategies.push_back(name);
-    surroundings.default_strategy = given_.default_strategy;
+    pools::ProviderContext provider_context;
+    provider_context.providers = clouds_.facts();
+    for (const auto& [name, strategy] : given_.strategies)
+      provider_context.strategies.push_back(name);
+    provider_context.default_strategy = given_.default_strategy;
     std::vector<rules::SourceFile> files = given_.files;
     std::erase_if(files, [&](const auto& file) { return file.name == assumptions_file_; });
-    worker_configuration::Builder builder;
-    auto outcome = builder.build(files, "simulated", surroundings,
+    pools::Builder builder;
+    auto outcome = builder.build(files, "simulated", provider_context,
                                  [&](const ProviderId& provider, const ExpandRequest& request) {
                                    return clouds_.expand(provider, request);
                                  });

@@ -10,8 +10,8 @@
 #include <muster/rules/problem.hpp>
 
 #include "cli/simulate/trace_values.hpp"
-#include "host/config/toml_document.hpp"
-#include "host/config/toml_text.hpp"
+#include "lib/toml/toml_document.hpp"
+#include "lib/toml/toml_text.hpp"
 
 namespace muster::cli {
 namespace {

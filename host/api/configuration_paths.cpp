@@ -7,7 +7,7 @@
 #include "host/api/fleet_api.hpp"
 #include "host/api/fleet_json.hpp"
 #include "host/api/rule_behind.hpp"
-#include "host/base/log_line.hpp"
+#include "lib/base/log_line.hpp"
 
 namespace muster::api {
 namespace {
@@ -16,18 +16,18 @@ using http::error_answer;
 using http::json_answer;
 using http::Request;
 using http::Response;
-using worker_configuration::SourceFiles;
+using pools::SourceFiles;
 
 constexpr auto placements_wait = std::chrono::seconds(10);
 
-Response show_configurations(const Request&, const Query&, FleetOfHost& host) {
+Response show_configurations(const Request&, const Query&, FleetRuntime& host) {
   const auto status = host.configuration_status();
-  if (status) return json_answer(worker_configuration::to_json(*status));
+  if (status) return json_answer(pools::to_json(*status));
   return json_answer(json::object{{"source", nullptr},
                                   {"note", "the host configuration has no workerConfigurations"}});
 }
 
-Response reload_configurations(const Request& request, const Query& query, FleetOfHost& host) {
+Response reload_configurations(const Request& request, const Query& query, FleetRuntime& host) {
   host.reload_worker_configurations();
   return show_configurations(request, query, host);
 }
@@ -35,7 +35,7 @@ Response reload_configurations(const Request& request, const Query& query, Fleet
 // -------------------------------------------------------------------------------------------------
 // Files
 
-Result<std::shared_ptr<const SourceFiles>> files_of(const Query& query, FleetOfHost& host) {
+Result<std::shared_ptr<const SourceFiles>> files_of(const Query& query, FleetRuntime& host) {
   const auto refused = query.flag("refused");
   if (!refused) return refused.error();
   if (auto files = host.configuration_files(*refused)) return files;
@@ -57,7 +57,7 @@ json::array worker_types_of(const rules::ConfigurationSet& set, const std::strin
   return types;
 }
 
-Response list_files(const Request& request, const Query& query, FleetOfHost& host) {
+Response list_files(const Request& request, const Query& query, FleetRuntime& host) {
   const auto files = files_of(query, host);
   if (!files) return refusal(request, files.error());
   const auto set = rules::ConfigurationSet::from_files((*files)->files);
@@ -70,7 +70,7 @@ Response list_files(const Request& request, const Query& query, FleetOfHost& hos
   return json_answer(json::object{{"revision", (*files)->revision}, {"files", std::move(shown)}});
 }
 
-Response show_file(const Request& request, const Query& query, FleetOfHost& host) {
+Response show_file(const Request& request, const Query& query, FleetRuntime& host) {
   const auto files = files_of(query, host);
   if (!files) return refusal(request, files.error());
   const std::string& id = request.path_parameter("configurationId");
@@ -102,12 +102,12 @@ struct Subject {
 // "worker-manager/build" → "build"; nothing if no file can make such a pool.
 std::optional<std::string> worker_type_of(const std::string& pool) {
   const std::string type = pool.substr(pool.find('/') + 1);
-  if (worker_configuration::worker_pool_of(type).str() != pool) return std::nullopt;
+  if (pools::worker_pool_of(type).str() != pool) return std::nullopt;
   return type;
 }
 
 // The facts for which a launch configuration was evaluated.
-Result<rules::Facts> facts_of_launch_config(FleetOfHost& host, const WorkerPoolId& id,
+Result<rules::Facts> facts_of_launch_config(FleetRuntime& host, const WorkerPoolId& id,
                                             const std::string& launch_config_id) {
   std::optional<rules::Facts> facts;
   host.fleet().read([&](const fleet::Fleet& fleet, fleet::Now) {
@@ -126,7 +126,7 @@ Result<rules::Facts> facts_of_launch_config(FleetOfHost& host, const WorkerPoolI
                           launch_config_id + "; see: muster pool " + id.str());
 }
 
-Result<Subject> subject_of(const Query& query, FleetOfHost& host) {
+Result<Subject> subject_of(const Query& query, FleetRuntime& host) {
   const std::string pool = query.text("workerPoolId");
   const auto type = worker_type_of(pool);
   if (pool.empty())
@@ -153,7 +153,7 @@ Result<Subject> subject_of(const Query& query, FleetOfHost& host) {
   return subject;
 }
 
-Response evaluate(const Request& request, const Query& query, FleetOfHost& host) {
+Response evaluate(const Request& request, const Query& query, FleetRuntime& host) {
   const auto subject = subject_of(query, host);
   if (!subject) return refusal(request, subject.error());
   json::object answer = rules::explanation(*subject->document, subject->facts,
@@ -164,7 +164,7 @@ Response evaluate(const Request& request, const Query& query, FleetOfHost& host)
   return json_answer(answer);
 }
 
-Response explain(const Request& request, const Query& query, FleetOfHost& host) {
+Response explain(const Request& request, const Query& query, FleetRuntime& host) {
   const auto subject = subject_of(query, host);
   if (!subject) return refusal(request, subject.error());
   rules::Path key;
@@ -189,7 +189,7 @@ Response explain(const Request& request, const Query& query, FleetOfHost& host) 
 // -------------------------------------------------------------------------------------------------
 // Providers and demand
 
-Response show_provider(const Request& request, const Query&, FleetOfHost& host) {
+Response show_provider(const Request& request, const Query&, FleetRuntime& host) {
   const ProviderId id(request.path_parameter("providerId"));
   json::object document;
   host.fleet().read([&](const fleet::Fleet& fleet, fleet::Now) {
@@ -213,13 +213,13 @@ Response show_provider(const Request& request, const Query&, FleetOfHost& host) 
   return json_answer(document);
 }
 
-Response show_demand(const Request&, const Query&, FleetOfHost& host) {
+Response show_demand(const Request&, const Query&, FleetRuntime& host) {
   return json_answer(json::object{{"sources", demand::to_json(host.demand_status())}});
 }
 
 }  // namespace
 
-std::optional<json::object> rule_behind(FleetOfHost& host, const WorkerPoolId& pool,
+std::optional<json::object> rule_behind(FleetRuntime& host, const WorkerPoolId& pool,
                                         const LaunchConfigId& launch_config,
                                         const std::string& key) {
   const auto files = host.configuration_files(false);

@@ -144,7 +144,7 @@ json::object fleet_summary(const FleetAccess& access, const fleet::Fleet* fleet)
   json::object summary{{"state", "deciding"}, {"pools", pools}, {"workers", workers}};
   summary["verdicts"] = codec::to_value(verdicts);
   if (const auto status = access.fleet->configuration_status())
-    summary["workerConfigurations"] = worker_configuration::to_json(*status);
+    summary["workerConfigurations"] = pools::to_json(*status);
   if (const auto sources = access.fleet->demand_status(); !sources.empty())
     summary["demand"] = demand::to_json(sources);
   return summary;

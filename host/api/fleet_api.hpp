@@ -7,15 +7,15 @@
 #include <string_view>
 
 #include "host/api/query.hpp"
-#include "host/fleet_of_host.hpp"
-#include "host/http/answer.hpp"
-#include "host/http/router.hpp"
+#include "host/wiring/fleet_runtime.hpp"
+#include "lib/http/answer.hpp"
+#include "lib/http/router.hpp"
 
 namespace muster {
 
 // The fleet, or why there is none: a store that cannot be used stops the deciding, not the host.
 struct FleetAccess {
-  FleetOfHost* fleet = nullptr;  // borrowed; outlives the server
+  FleetRuntime* fleet = nullptr;  // borrowed; outlives the server
   std::string problem = {};
 };
 
@@ -42,7 +42,7 @@ class Paths {
   void view(const std::string& path, std::vector<std::string_view> known, View answer);
 
   // Waits for the store, a plugin or a decision: on a worker thread.
-  using Work = http::Response (*)(const http::Request&, const Query&, FleetOfHost&);
+  using Work = http::Response (*)(const http::Request&, const Query&, FleetRuntime&);
   void work(const char* method, const std::string& path, std::vector<std::string_view> known,
             Work answer);
 

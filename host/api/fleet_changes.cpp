@@ -1,7 +1,7 @@
 // What operators may do to the fleet through the API.
 #include "host/api/fleet_api.hpp"
 #include "host/api/fleet_json.hpp"
-#include "host/config/worker/api_pool.hpp"
+#include "host/pools/api_pool.hpp"
 
 namespace muster::api {
 namespace {
@@ -51,7 +51,7 @@ LaunchConfigId launch_config_of(const Request& request) {
   return LaunchConfigId(request.path_parameter("launchConfigId"));
 }
 
-Response pause(const Request& request, const Query&, FleetOfHost& host) {
+Response pause(const Request& request, const Query&, FleetRuntime& host) {
   const auto wanted = pause_from(request, "");
   if (!wanted) return wanted.error();
   return done(request, host.fleet().change<void>([&](Fleet& fleet, Now now) {
@@ -60,20 +60,20 @@ Response pause(const Request& request, const Query&, FleetOfHost& host) {
   }));
 }
 
-Response resume(const Request& request, const Query&, FleetOfHost& host) {
+Response resume(const Request& request, const Query&, FleetRuntime& host) {
   return done(request, host.fleet().change<void>([&](Fleet& fleet, Now now) {
     return fleet.resume(pool_of(request), launch_config_of(request), now);
   }));
 }
 
-Response remove_worker(const Request& request, const Query&, FleetOfHost& host) {
+Response remove_worker(const Request& request, const Query&, FleetRuntime& host) {
   const std::string by = request.client_id.empty() ? "an operator" : request.client_id;
   return done(request, host.fleet().change<void>([&](Fleet& fleet, Now now) {
     return fleet.remove_worker(worker_of(request), "removed by " + by, now);
   }));
 }
 
-Response quarantine(const Request& request, const Query&, FleetOfHost& host) {
+Response quarantine(const Request& request, const Query&, FleetRuntime& host) {
   const auto wanted = pause_from(request, "; one that is past releases it");
   if (!wanted) return wanted.error();
   const std::string by = request.client_id.empty() ? "" : "by " + request.client_id;
@@ -84,11 +84,11 @@ Response quarantine(const Request& request, const Query&, FleetOfHost& host) {
   }));
 }
 
-Response put_pool(const Request& request, const Query&, FleetOfHost& host) {
+Response put_pool(const Request& request, const Query&, FleetRuntime& host) {
   const auto body = http::json_body(request);
   if (!body) return body.error();
-  const auto spec = worker_configuration::pool_from_api(
-      pool_of(request), *body, host.surroundings(),
+  const auto spec = pools::pool_from_api(
+      pool_of(request), *body, host.provider_context(),
       [&](const ProviderId& id, const ExpandRequest& expand) { return host.expand(id, expand); });
   if (!spec) return refusal(request, spec.error());
   const auto shared = std::make_shared<const fleet::PoolSpec>(*spec);
@@ -97,13 +97,13 @@ Response put_pool(const Request& request, const Query&, FleetOfHost& host) {
   }));
 }
 
-Response remove_pool(const Request& request, const Query&, FleetOfHost& host) {
+Response remove_pool(const Request& request, const Query&, FleetRuntime& host) {
   return done(request, host.fleet().change<void>([&](Fleet& fleet, Now now) {
     return fleet.remove_api_pool(pool_of(request), now);
   }));
 }
 
-Response release_holds(const Request& request, const Query& query, FleetOfHost& host) {
+Response release_holds(const Request& request, const Query& query, FleetRuntime& host) {
   using Holds = std::vector<bidding::Hold>;
   const ProviderId provider(request.path_parameter("providerId"));
   const auto released = host.fleet().change<Holds>([&](Fleet& fleet, Now now) {
@@ -115,7 +115,7 @@ Response release_holds(const Request& request, const Query& query, FleetOfHost& 
   return json_answer(json::object{{"released", std::move(holds)}});
 }
 
-Response back_up(const Request& request, const Query&, FleetOfHost& host) {
+Response back_up(const Request& request, const Query&, FleetRuntime& host) {
   const auto body = http::json_body(request);
   if (!body) return body.error();
   const json::value* given = body->if_contains("file");

@@ -147,7 +147,7 @@ json::object worker_document(const fleet::Fleet& fleet, const fleet::Worker& wor
   const fleet::LaunchConfigState& launch_config = fleet.launch_configs()[worker.launch_config];
   json::object document{
       {"workerPoolId", fleet.pools()[worker.pool].id.str()},
-      {"workerGroup", worker.group == fleet::nowhere ? "" : fleet.group_name(worker.group)},
+      {"workerGroup", worker.group == fleet::no_index ? "" : fleet.group_name(worker.group)},
       {"workerId", worker.worker_id},
       {"number", worker.number},
       {"providerId", fleet.providers()[worker.provider].id.str()},

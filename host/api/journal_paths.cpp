@@ -20,7 +20,7 @@ using http::Response;
 // A filter that little passes ends a page, too: nobody waits for a walk through all of the past.
 constexpr std::size_t most_read = 20'000;
 
-bool is_known(FleetOfHost& host, const std::string& pool) {
+bool is_known(FleetRuntime& host, const std::string& pool) {
   bool known = false;
   host.fleet().read([&](const fleet::Fleet& fleet, fleet::Now) {
     known = fleet.find_pool(WorkerPoolId(pool)) != nullptr;
@@ -30,7 +30,7 @@ bool is_known(FleetOfHost& host, const std::string& pool) {
 
 // The newest ones first; `before` is the number of the last one that was shown. `fits` chooses.
 template <class Row, class Fits>
-Response newest_of_pool(const Request& request, const Query& query, FleetOfHost& host,
+Response newest_of_pool(const Request& request, const Query& query, FleetRuntime& host,
                         const char* name, Fits fits) {
   const auto limit = query.limit();
   if (!limit) return refusal(request, limit.error());
@@ -59,7 +59,7 @@ Response newest_of_pool(const Request& request, const Query& query, FleetOfHost&
   return json_answer(answer);
 }
 
-Response list_decisions(const Request& request, const Query& query, FleetOfHost& host) {
+Response list_decisions(const Request& request, const Query& query, FleetRuntime& host) {
   const auto kind = query.find("kind"), digest = query.find("digest");
   return newest_of_pool<DecisionRow>(
       request, query, host, "decisions", [&](const DecisionRow& row) {
@@ -78,7 +78,7 @@ struct WantedErrors {
   }
 };
 
-Response list_errors_of_pool(const Request& request, const Query& query, FleetOfHost& host) {
+Response list_errors_of_pool(const Request& request, const Query& query, FleetRuntime& host) {
   return newest_of_pool<PoolErrorRow>(request, query, host, "errors", WantedErrors(query));
 }
 
@@ -86,7 +86,7 @@ Response list_errors_of_pool(const Request& request, const Query& query, FleetOf
 // Errors of all pools
 
 // Rows are in the order of their pools, so all are looked at, and only the newest are read whole.
-Response list_errors(const Request& request, const Query& query, FleetOfHost& host) {
+Response list_errors(const Request& request, const Query& query, FleetRuntime& host) {
   const auto limit = query.limit();
   if (!limit) return refusal(request, limit.error());
   const auto before = query.number("before", INT64_MAX, 1, INT64_MAX);
@@ -143,7 +143,7 @@ struct Statistics {
   }
 };
 
-Response count_errors(const Request& request, const Query& query, FleetOfHost& host) {
+Response count_errors(const Request& request, const Query& query, FleetRuntime& host) {
   const auto pool = query.find("workerPoolId");
   if (pool && !is_known(host, *pool))
     return error_answer(request, 404, "ResourceNotFound",

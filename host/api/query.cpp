@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <charconv>
 
-#include "host/base/log_line.hpp"
-#include "host/http/message.hpp"
-#include "host/http/query_text.hpp"
+#include "lib/base/log_line.hpp"
+#include "lib/http/message.hpp"
+#include "lib/http/query_text.hpp"
 
 namespace muster::api {
 namespace {

@@ -32,7 +32,7 @@ json::object without_verdict(const queue::Request& request, const fleet::Fleet& 
                         {"priority", request.priority},
                         {"heartbeatSeconds", request.heartbeat.count() / 1000},
                         {"created", format_time(request.created)}};
-  if (line.pool != queue::nowhere) document["workerPoolId"] = queue.pools()[line.pool].id.str();
+  if (line.pool != queue::no_index) document["workerPoolId"] = queue.pools()[line.pool].id.str();
   put_time(document, "deadline", request.deadline);
   put_time(document, "granted", request.granted);
   put_time(document, "until", request.until);
@@ -46,7 +46,7 @@ json::object request_document(const queue::Request& request, const verdict::Verd
                               const fleet::Fleet& fleet) {
   json::object document = without_verdict(request, fleet);
   document["verdict"] = verdict_document(verdict);
-  if (request.worker == queue::nowhere) return document;
+  if (request.worker == queue::no_index) return document;
   const fleet::Worker* worker = fleet.find_worker(fleet.queue().workers()[request.worker].number);
   if (worker) document["worker"] = worker_document(*worker, fleet);
   return document;

@@ -162,7 +162,8 @@ void poll(fleet::Service& service, const std::shared_ptr<Poll>& poll_) {
         const auto found = find(fleet, team_of(*poll_->asked), number_of(*poll_->asked));
         if (!found) return void(answer->emplace(found.error()));
         if (poll_->until == Time{}) poll_->until = now.wall + std::chrono::seconds(poll_->wait);
-        fleet.change_queue(now).heard_of((*found)->number, std::max(poll_->until, now.wall));
+        fleet.change_queue(now).note_client_alive((*found)->number,
+                                                  std::max(poll_->until, now.wall));
         const bool waits =
             (*found)->state == queue::RequestState::waiting && now.wall < poll_->until;
         const bool untold =

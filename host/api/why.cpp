@@ -201,7 +201,7 @@ Story story_of(const fleet::Worker& worker, const Fleet& fleet, Now now) {
                queue.teams()[request.team].id.str() + " holds " + queue::in_words(request.needs) +
                " of it for " + span_of(now.wall - request.granted) + ".");
   }
-  if (known->reserved_for != queue::nowhere)
+  if (known->reserved_for != queue::no_index)
     story.tell("It is reserved for team " +
                queue.teams()[queue.lines()[known->reserved_for].team].id.str() +
                ", whose next request needs more than it has left.");
@@ -240,7 +240,7 @@ std::vector<Story> find_stories(const std::string& subject, const Fleet& fleet, 
   return stories;
 }
 
-void tell_rule(Story& story, FleetOfHost& host, json::object& answer) {
+void tell_rule(Story& story, FleetRuntime& host, json::object& answer) {
   const verdict::Obstacle* obstacle = cause_in(story);
   if (!obstacle || obstacle->key.empty()) return;
   auto rule = rule_behind(host, obstacle->pool, obstacle->launch_config, obstacle->key);
@@ -252,7 +252,7 @@ void tell_rule(Story& story, FleetOfHost& host, json::object& answer) {
   answer["rule"] = std::move(*rule);
 }
 
-Response tell_why(const Request& request, const Query& query, FleetOfHost& host) {
+Response tell_why(const Request& request, const Query& query, FleetRuntime& host) {
   const std::string subject = query.text("subject");
   if (subject.empty())
     return error_answer(request, 400, "InputError",

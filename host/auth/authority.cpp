@@ -8,10 +8,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "host/auth/described.hpp"
 #include "host/auth/grant_cache.hpp"
 #include "host/auth/nonce_window.hpp"
-#include "host/hawk/hawk.hpp"
+#include "host/auth/signed_request.hpp"
+#include "lib/hawk/hawk.hpp"
 
 namespace muster::auth {
 namespace {
@@ -119,7 +119,7 @@ struct Authority::Impl {
     return sha256(salt + std::string(reinterpret_cast<const char*>(digest.data()), digest.size()));
   }
 
-  Result<Judged> guarded(const Snapshot& known, const Described& request,
+  Result<Judged> guarded(const Snapshot& known, const SignedRequest& request,
                          const std::optional<Address>& sender);
 };
 
@@ -235,7 +235,7 @@ struct Judge {
         .with_code(hawk::time_challenge(here, key.secret));
   }
 
-  Result<Authority::Judged> header(const Authority::Described& request) const {
+  Result<Authority::Judged> header(const Authority::SignedRequest& request) const {
     const auto attributes = hawk::parse_header(request.authorization);
     if (!attributes) {
       const std::string& why = attributes.error().message;
@@ -254,7 +254,7 @@ struct Judge {
     return Authority::Judged{claim->caller(), attributes->hash};
   }
 
-  Result<Authority::Judged> bewit(const Authority::Described& request) const {
+  Result<Authority::Judged> bewit(const Authority::SignedRequest& request) const {
     const auto bewit = parse_bewit(request.method, request.resource);
     if (!bewit) return bewit.error();
     const auto claim = claim_of(bewit->id, bewit->ext);
@@ -298,7 +298,8 @@ Error too_many(std::chrono::milliseconds left) {
 
 }  // namespace
 
-Result<Authority::Judged> Authority::Impl::guarded(const Snapshot& known, const Described& request,
+Result<Authority::Judged> Authority::Impl::guarded(const Snapshot& known,
+                                                   const SignedRequest& request,
                                                    const std::optional<Address>& sender) {
   const SteadyTime steady = clock.steady();
   const auto left = sender ? lockout.left(*sender, steady) : std::nullopt;
@@ -407,7 +408,7 @@ std::string Authority::challenge(const Error& error) {
   return error.code.starts_with("Hawk ") ? error.code : "hawk";
 }
 
-Result<Authority::Judged> Authority::judge(const Described& request) const {
+Result<Authority::Judged> Authority::judge(const SignedRequest& request) const {
   return impl_->guarded(*impl_->snapshot(), request, address_of_peer(request.peer));
 }
 

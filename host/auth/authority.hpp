@@ -14,8 +14,8 @@
 #include "host/auth/lockout.hpp"
 #include "host/auth/networks.hpp"
 #include "host/auth/roles.hpp"
-#include "host/base/clock.hpp"
-#include "host/http/message.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/http/message.hpp"
 
 namespace muster::auth {
 
@@ -58,7 +58,7 @@ class Authority {
   static std::string challenge(const Error& error);
 
   // A request as another service describes it that was asked to let it in.
-  struct Described {
+  struct SignedRequest {
     std::string method, resource, host, authorization;
     std::uint16_t port = 0;
     std::string peer;  // whose failures these are
@@ -67,7 +67,7 @@ class Authority {
     std::shared_ptr<const Caller> caller;
     std::string hash;  // that the payload must have; empty: any
   };
-  Result<Judged> judge(const Described& request) const;
+  Result<Judged> judge(const SignedRequest& request) const;
 
   // Nothing if satisfied; else the exact 403 text of Taskcluster.
   static std::optional<std::string> refuse(const Caller& caller, const Expression& wanted);

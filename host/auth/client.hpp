@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host/auth/client_row.hpp"
-#include "host/base/secret.hpp"
+#include "lib/base/secret.hpp"
 
 namespace muster::auth {
 

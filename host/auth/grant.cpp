@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host/hawk/hawk.hpp"
+#include "lib/hawk/hawk.hpp"
 
 namespace muster::auth {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <strings.h>
 
-#include "host/http/answer.hpp"
+#include "lib/http/answer.hpp"
 
 namespace muster::auth {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "host/auth/authority.hpp"
-#include "host/http/message.hpp"
+#include "lib/http/message.hpp"
 
 namespace muster::auth {
 

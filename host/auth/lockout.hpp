@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "host/auth/networks.hpp"
-#include "host/base/clock.hpp"
+#include "lib/base/clock.hpp"
 
 namespace muster::auth {
 

@@ -6,9 +6,9 @@
 
 #include <openssl/evp.h>
 
-#include "host/base/atomic_file.hpp"
-#include "host/base/secret_file.hpp"
-#include "host/hawk/hawk.hpp"
+#include "lib/base/atomic_file.hpp"
+#include "lib/base/secret_file.hpp"
+#include "lib/hawk/hawk.hpp"
 
 namespace muster::auth {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <muster/error.hpp>
 
-#include "host/base/secret.hpp"
+#include "lib/base/secret.hpp"
 
 namespace muster::auth {
 

@@ -9,7 +9,7 @@
 #include "host/auth/networks.hpp"
 #include "host/auth/roles.hpp"
 #include "host/config/installed_plugins.hpp"
-#include "host/git/repository.hpp"
+#include "lib/git/repository.hpp"
 
 namespace muster::config {
 namespace fs = std::filesystem;

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "host/config/host_configuration.hpp"
-#include "host/config/mistake.hpp"
-#include "host/config/toml_document.hpp"
+#include "lib/toml/mistake.hpp"
+#include "lib/toml/toml_document.hpp"
 
 namespace muster::config {
 

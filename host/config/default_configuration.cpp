@@ -4,8 +4,8 @@
 
 #include <muster/json.hpp>
 
-#include "host/base/atomic_file.hpp"
 #include "host/config/embedded.hpp"
+#include "lib/base/atomic_file.hpp"
 
 namespace muster::config {
 namespace fs = std::filesystem;

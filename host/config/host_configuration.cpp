@@ -1,6 +1,6 @@
 #include "host/config/host_configuration.hpp"
 
-#include "host/config/toml_document.hpp"
+#include "lib/toml/toml_document.hpp"
 
 namespace muster::config {
 

@@ -14,11 +14,11 @@
 #include <muster/context.hpp>
 #include <muster/json.hpp>
 
-#include "host/base/isolation.hpp"
-#include "host/base/log.hpp"
-#include "host/base/secret.hpp"
 #include "host/config/event_settings.hpp"
-#include "host/config/units.hpp"
+#include "lib/base/isolation.hpp"
+#include "lib/base/log.hpp"
+#include "lib/base/secret.hpp"
+#include "lib/toml/units.hpp"
 
 namespace muster::config {
 

@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "host/base/atomic_file.hpp"
-#include "host/config/toml_document.hpp"
+#include "lib/base/atomic_file.hpp"
+#include "lib/toml/toml_document.hpp"
 
 namespace muster::config {
 namespace fs = std::filesystem;

@@ -4,12 +4,13 @@
 
 #include <muster/codec.hpp>
 
-#include "host/base/atomic_file.hpp"
 #include "host/config/cross_check.hpp"
-#include "host/config/schema_check.hpp"
-#include "host/config/toml_document.hpp"
-#include "host/config/toml_text.hpp"
-#include "host/git/repository.hpp"
+#include "host/config/embedded.hpp"
+#include "lib/base/atomic_file.hpp"
+#include "lib/git/repository.hpp"
+#include "lib/toml/schema_check.hpp"
+#include "lib/toml/toml_document.hpp"
+#include "lib/toml/toml_text.hpp"
 
 namespace muster::config {
 namespace fs = std::filesystem;
@@ -373,7 +374,7 @@ Report read_configuration_text(std::string_view text, const fs::path& file,
     return refused(report.file, *mistake);
   const auto document =
       std::make_shared<const TomlDocument>(std::move(boost::variant2::get<TomlDocument>(parsed)));
-  SchemaCheck checked = check_against_schema(*document);
+  SchemaCheck checked = check_against_schema(*document, schema_text);
   const fs::path base = file.empty() ? fs::current_path() : fs::absolute(file).parent_path();
   auto host = std::make_shared<HostConfiguration>(Reader(base, defaults).read(checked.sound.root));
   host->data_directory_is_default = file.empty() || !document->root.contains("dataDirectory");

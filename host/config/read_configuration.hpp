@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "host/config/host_configuration.hpp"
-#include "host/config/mistake.hpp"
+#include "lib/toml/mistake.hpp"
 
 namespace muster::config {
 

@@ -1,9 +1,9 @@
 // Demand from a file: for cron jobs, for tests, for whoever has nothing better.
 #include <sys/stat.h>
 
-#include "host/base/atomic_file.hpp"
-#include "host/config/toml_document.hpp"
 #include "host/demand/source.hpp"
+#include "lib/base/atomic_file.hpp"
+#include "lib/toml/toml_document.hpp"
 
 namespace muster::demand {
 namespace {

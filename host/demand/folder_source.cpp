@@ -13,8 +13,8 @@
 #include <set>
 #include <sys/stat.h>
 
-#include "host/base/atomic_file.hpp"
 #include "host/demand/source.hpp"
+#include "lib/base/atomic_file.hpp"
 
 namespace muster::demand {
 namespace {

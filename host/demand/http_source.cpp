@@ -1,7 +1,7 @@
 // Demand from any HTTP endpoint that answers {workerPoolId: pending}.
-#include "host/base/secret_file.hpp"
 #include "host/demand/source.hpp"
-#include "host/fetch/fetch.hpp"
+#include "lib/base/secret_file.hpp"
+#include "lib/http_client/fetch.hpp"
 
 namespace muster::demand {
 namespace {

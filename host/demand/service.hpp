@@ -9,10 +9,10 @@
 #include <thread>
 #include <vector>
 
-#include "host/base/clock.hpp"
-#include "host/base/folder_watch.hpp"
-#include "host/base/log.hpp"
 #include "host/demand/source.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/folder_watch.hpp"
+#include "lib/base/log.hpp"
 
 namespace muster::demand {
 

@@ -5,10 +5,10 @@
 #include <curl/curl.h>
 #include <set>
 
-#include "host/base/secret_file.hpp"
 #include "host/demand/source.hpp"
-#include "host/fetch/fetch.hpp"
-#include "host/hawk/hawk.hpp"
+#include "lib/base/secret_file.hpp"
+#include "lib/hawk/hawk.hpp"
+#include "lib/http_client/fetch.hpp"
 
 namespace muster::demand {
 namespace {

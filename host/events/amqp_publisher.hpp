@@ -9,11 +9,11 @@
 #include <map>
 #include <mutex>
 
-#include "host/base/clock.hpp"
-#include "host/base/log.hpp"
 #include "host/events/amqp_link.hpp"
 #include "host/events/delivery_book.hpp"
 #include "host/events/event_log.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/log.hpp"
 
 namespace muster::events {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "host/base/clock.hpp"
 #include "host/events/event.hpp"
 #include "host/store/store.hpp"
+#include "lib/base/clock.hpp"
 
 namespace muster::events {
 

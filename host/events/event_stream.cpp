@@ -1,6 +1,6 @@
 #include "host/events/event_stream.hpp"
 
-#include "host/http/worker_threads.hpp"
+#include "lib/http/worker_threads.hpp"
 
 namespace muster::events {
 namespace {

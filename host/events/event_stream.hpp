@@ -4,10 +4,10 @@
 #include <atomic>
 #include <memory>
 
-#include "host/base/clock.hpp"
 #include "host/events/event_log.hpp"
 #include "host/events/page.hpp"
-#include "host/http/message.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/http/message.hpp"
 
 namespace muster::http {
 class WorkerThreads;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "host/http/message.hpp"
-#include "host/http/query_text.hpp"
+#include "lib/http/message.hpp"
+#include "lib/http/query_text.hpp"
 
 namespace muster::events {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <openssl/ssl.h>
 
-#include "host/base/secret_file.hpp"
 #include "host/events/amqp_link.hpp"
+#include "lib/base/secret_file.hpp"
 
 namespace muster::events {
 namespace {

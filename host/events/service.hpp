@@ -14,8 +14,6 @@
 #include <mutex>
 #include <optional>
 
-#include "host/base/clock.hpp"
-#include "host/base/log.hpp"
 #include "host/config/host_configuration.hpp"
 #include "host/events/amqp_publisher.hpp"
 #include "host/events/courier.hpp"
@@ -23,8 +21,10 @@
 #include "host/events/event_log.hpp"
 #include "host/events/event_stream.hpp"
 #include "host/events/webhook.hpp"
-#include "host/http/router.hpp"
-#include "host/http/worker_threads.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/log.hpp"
+#include "lib/http/router.hpp"
+#include "lib/http/worker_threads.hpp"
 
 namespace muster::events {
 

@@ -8,12 +8,12 @@
 #include <optional>
 #include <set>
 
-#include "host/base/clock.hpp"
-#include "host/base/log.hpp"
 #include "host/config/host_configuration.hpp"
 #include "host/events/delivery_book.hpp"
 #include "host/events/event_log.hpp"
 #include "host/events/filter.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/log.hpp"
 
 namespace muster::events {
 

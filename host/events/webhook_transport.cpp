@@ -3,9 +3,9 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
-#include "host/base/secret_file.hpp"
-#include "host/fetch/fetch.hpp"
 #include "host/plugin_loader/deadline_context.hpp"
+#include "lib/base/secret_file.hpp"
+#include "lib/http_client/fetch.hpp"
 
 namespace muster::events {
 namespace {

@@ -4,9 +4,9 @@
 #include <atomic>
 #include <filesystem>
 
-#include "host/base/clock.hpp"
-#include "host/base/secret.hpp"
 #include "host/events/webhook.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/secret.hpp"
 
 namespace muster::events {
 

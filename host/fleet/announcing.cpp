@@ -59,7 +59,7 @@ Result<Index> Fleet::place_of(const WorkerPoolId& id, const ProviderId& provider
 Index Fleet::add_announced(Worker worker, const WorkerName& name, Index launch_config) {
   const Index before = lookup(launch_configs_[launch_config].provider, name.worker_group.str(),
                               name.worker_id.str());
-  if (before != nowhere) erase_worker(before);  // this is its next life
+  if (before != no_index) erase_worker(before);  // this is its next life
   worker.number = next_number();
   worker.provider = launch_configs_[launch_config].provider;
   worker.pool = launch_configs_[launch_config].pool;
@@ -73,8 +73,8 @@ Index Fleet::add_announced(Worker worker, const WorkerName& name, Index launch_c
   worker.created = worker.since = worker.last_active = now_.wall;
   worker.reason = std::string(announced_by(worker.origin)) + "; has not registered yet";
   const Index added = add_worker(std::move(worker));
-  { Changing changing(*this, added); }
-  happen("worker-launched", workers_[added], announced_by(workers_[added].origin));
+  { WorkerEdit changing(*this, added); }
+  emit_event("worker-launched", workers_[added], announced_by(workers_[added].origin));
   wake(workers_[added].pool);
   return added;
 }
@@ -92,7 +92,7 @@ Result<void> Fleet::announce_worker(const AnnouncedWorker& announced, Now now) {
   Worker worker = described(announced);
   const Index known = lookup(launch_configs_[*launch_config].provider,
                              announced.name.worker_group.str(), announced.name.worker_id.str());
-  if (known != nowhere) {
+  if (known != no_index) {
     const Worker& there = workers_[known];
     const bool same_pool = pools_[there.pool].id == announced.name.worker_pool_id;
     if (there.state == WorkerState::running && same_pool && same(there, worker)) return {};
@@ -108,7 +108,7 @@ Result<void> Fleet::announce_worker(const AnnouncedWorker& announced, Now now) {
 Result<void> Fleet::update_announced_worker(const AnnouncedWorker& announced, Now now) {
   begin(now);
   const Index known = lookup(announced.name);
-  if (known == nowhere || workers_[known].state == WorkerState::stopped)
+  if (known == no_index || workers_[known].state == WorkerState::stopped)
     return Error::not_found(in_words(announced.name) + " is not there");
   if (workers_[known].origin == Origin::launched)
     return Error::invalid(in_words(announced.name) +
@@ -119,14 +119,14 @@ Result<void> Fleet::update_announced_worker(const AnnouncedWorker& announced, No
                           ": change it in the configuration of " + announced.provider_id.str());
   const Worker wanted = described(announced);
   describe_again(known, wanted.capacity, wanted.provider_data);
-  Changing(*this, known)->expires = wanted.expires;
+  WorkerEdit(*this, known)->expires = wanted.expires;
   return {};
 }
 
 void Fleet::describe_again(Index index, std::int32_t capacity, std::string provider_data) {
   const bool larger = capacity != workers_[index].capacity;
   {
-    Changing worker(*this, index);
+    WorkerEdit worker(*this, index);
     worker->capacity = capacity;
     worker->working = std::min(worker->working, capacity);
     worker->busy = std::min(worker->busy, capacity);
@@ -142,7 +142,7 @@ Result<void> Fleet::admit(Index provider, const WorkerName& name, const Admissio
   const std::int32_t capacity = clamped(admission.capacity);
   std::string data = json::write(admission.provider_data);
   const Index known = lookup(provider, name.worker_group.str(), name.worker_id.str());
-  if (known != nowhere && is_alive(workers_[known])) {
+  if (known != no_index && is_alive(workers_[known])) {
     const Worker& there = workers_[known];
     if (pools_[there.pool].id != name.worker_pool_id)
       return Error::invalid("there is a worker " + name.worker_id.str() + " in " +
@@ -192,19 +192,19 @@ void Fleet::take_announced(Index index, const Listing& listing) {
   for (const auto& [name, why] : refused) {
     const auto before = providers_[index].refused_machines.find(name);
     if (before == providers_[index].refused_machines.end() || before->second != why)
-      happen("machine-refused", providers_[index],
-             "machine " + name + " of " + providers_[index].id.str() + " is not taken: " + why,
-             {{"machine", name}, {"reason", why}});
+      emit_event("machine-refused", providers_[index],
+                 "machine " + name + " of " + providers_[index].id.str() + " is not taken: " + why,
+                 {{"machine", name}, {"reason", why}});
   }
   providers_[index].refused_machines = std::move(refused);
 }
 
-// The worker that it is; nowhere if it cannot be one. `problem`: what is wrong with it.
+// The worker that it is; no_index if it cannot be one. `problem`: what is wrong with it.
 Index Fleet::take_machine(Index provider, const AnnouncedMachine& machine,
                           std::set<std::string>& names, std::string& problem) {
   const auto refuse = [&](std::string why) {
     problem = std::move(why);
-    return nowhere;
+    return no_index;
   };
   if (!providers_[provider].announces)
     return refuse("its provider does not have the capability " +
@@ -214,24 +214,24 @@ Index Fleet::take_machine(Index provider, const AnnouncedMachine& machine,
     return refuse("its provider lists this name twice");
   const WorkerName name{machine.worker_pool_id, machine.worker_group, machine.worker_id};
   Index known = lookup(provider, name.worker_group.str(), name.worker_id.str());
-  if (known != nowhere && !is_alive(workers_[known])) known = nowhere;
-  if (known != nowhere && !workers_[known].announced())
+  if (known != no_index && !is_alive(workers_[known])) known = no_index;
+  if (known != no_index && !workers_[known].announced())
     return refuse("a worker of this name was launched and has not ended");
-  if (known != nowhere && workers_[known].origin == Origin::owner)
+  if (known != no_index && workers_[known].origin == Origin::owner)
     return refuse("its owner has announced it to worker pool " +
                   pools_[workers_[known].pool].id.str() +
                   ": remove it there, or from the provider's configuration");
   const auto launch_config = place_of(name.worker_pool_id, providers_[provider].id);
   if (!launch_config) return refuse(launch_config.error().message);
-  const bool moved = known != nowhere && pools_[workers_[known].pool].id != name.worker_pool_id;
+  const bool moved = known != no_index && pools_[workers_[known].pool].id != name.worker_pool_id;
   if (machine.capacity < 1 || machine.capacity > largest_capacity) {
     refuse("its capacity is " + std::to_string(machine.capacity));
-    return moved ? nowhere : known;  // it is there as it was
+    return moved ? no_index : known;  // it is there as it was
   }
   if (moved) {
     stop(known, "provider " + providers_[provider].id.str() + " has moved it to worker pool " +
                     name.worker_pool_id.str());
-    known = nowhere;
+    known = no_index;
   }
   return follow(known, machine, *launch_config);
 }
@@ -239,7 +239,7 @@ Index Fleet::take_machine(Index provider, const AnnouncedMachine& machine,
 Index Fleet::follow(Index known, const AnnouncedMachine& machine, Index launch_config) {
   const std::int32_t capacity = clamped(machine.capacity);
   std::string data = json::write(machine.provider_data);
-  if (known == nowhere) {
+  if (known == no_index) {
     Worker worker;
     worker.origin = Origin::listing;
     worker.capacity = capacity;
@@ -249,7 +249,7 @@ Index Fleet::follow(Index known, const AnnouncedMachine& machine, Index launch_c
                          launch_config);
   }
   // One that had come by itself is named now.
-  if (workers_[known].origin != Origin::listing) Changing(*this, known)->origin = Origin::listing;
+  if (workers_[known].origin != Origin::listing) WorkerEdit(*this, known)->origin = Origin::listing;
   if (workers_[known].capacity != capacity || workers_[known].provider_data != data)
     describe_again(known, capacity, std::move(data));
   return known;

@@ -4,7 +4,7 @@
 
 #include <muster/codec.hpp>
 
-#include "host/bidding/fair_share.hpp"
+#include "host/fleet/bidding/fair_share.hpp"
 #include "host/fleet/changing.hpp"
 
 namespace muster::fleet {
@@ -13,7 +13,7 @@ void Fleet::bid_for_all() {
   if (sized_.empty()) return;
   share_scarce_providers();
   for (const Index pool : std::exchange(sized_, {})) {
-    if (pools_[pool].talk != Talk::sized) continue;
+    if (pools_[pool].talk != BiddingPhase::sized) continue;
     if (waits_for_fairness(pool))
       sized_.push_back(pool);
     else
@@ -157,13 +157,13 @@ Weights Fleet::weights_of(const Pool& pool, Time now) const {
 void Fleet::begin_bidding(Index index) {
   Pool& pool = pools_[index];
   Conversation& talk = *pool.conversation;
-  pool.talk = Talk::bidding;
+  pool.talk = BiddingPhase::bidding;
   talk.weights = weights_of(pool, now_.wall);
   std::map<Index, BidRequest> requests;  // by provider
   for (const auto& [at, weight] : talk.weights) {
     LaunchConfigState& launch_config = launch_configs_[at];
-    if (weight.value <= 0 && !launch_config.doubted) {
-      launch_config.doubted = true;
+    if (weight.value <= 0 && !launch_config.on_probation) {
+      launch_config.on_probation = true;
       touch(at);
     }
     std::int64_t instances = 0;
@@ -195,13 +195,13 @@ void Fleet::begin_bidding(Index index) {
 void Fleet::nobody_bids(Index index, Time look_again) {
   Pool& pool = pools_[index];
   verdict::PoolSituation situation =
-      found(pool, verdict::Look::nothing_bid, pool.conversation->size_reason);
+      situation_of(pool, verdict::Look::nothing_bid, pool.conversation->size_reason);
   const std::string text = verdict::judge(situation, now_.wall).text;
   if (pool.journaled_bids != text) {
     pool.journaled_bids = text;
     journal(pool, "bids", text, {{"wanted", situation.wanted}}, {});
   }
-  end_talk(index, std::move(situation), look_again);
+  finish_bidding(index, std::move(situation), look_again);
 }
 
 namespace {
@@ -217,9 +217,9 @@ verdict::Obstacle no_bid(const ProviderId& provider, std::string text,
 
 }  // namespace
 
-void Fleet::bid(const Open& open, Result<Bids> answer) {
+void Fleet::bid(const PendingCall& open, Result<Bids> answer) {
   Pool& pool = pools_[open.pool];
-  if (pool.talk != Talk::bidding) return;
+  if (pool.talk != BiddingPhase::bidding) return;
   Conversation& talk = *pool.conversation;
   const ProviderState& provider = providers_[open.provider];
   talk.bids_awaited -= 1;
@@ -247,7 +247,7 @@ void Fleet::bid(const Open& open, Result<Bids> answer) {
 }
 
 // What does not make sense is left out, with a word.
-void Fleet::take_offer(const Open& open, Bid bid) {
+void Fleet::take_offer(const PendingCall& open, Bid bid) {
   Pool& pool = pools_[open.pool];
   Conversation& talk = *pool.conversation;
   const auto weight = std::ranges::find_if(talk.weights, [&](const auto& entry) {

@@ -8,8 +8,8 @@
 
 namespace muster::fleet {
 
-struct Fleet::Open {
-  Index pool = nowhere, provider = nowhere, launch_config = nowhere;
+struct Fleet::PendingCall {
+  Index pool = no_index, provider = no_index, launch_config = no_index;
   std::vector<std::int64_t> workers = {};  // by number: a slot may have another tenant by then
   json::value bid = {};
   Time began{};
@@ -17,12 +17,12 @@ struct Fleet::Open {
 
 // The only way to change a worker: takes it out of all sums, and puts it back as it is at the end,
 // with its timer set and its row due. Never two at once for the same worker.
-class Fleet::Changing {
+class Fleet::WorkerEdit {
  public:
-  Changing(Fleet& fleet, Index index) : fleet_(fleet), index_(index) {
+  WorkerEdit(Fleet& fleet, Index index) : fleet_(fleet), index_(index) {
     fleet_.count(fleet_.workers_[index], -1);
   }
-  ~Changing() {
+  ~WorkerEdit() {
     Worker& worker = fleet_.workers_[index_];
     fleet_.count(worker, +1);
     worker.last_modified = fleet_.now_.wall;
@@ -31,8 +31,8 @@ class Fleet::Changing {
     worker.dirty = true;
     fleet_.dirty_workers_.push_back(index_);
   }
-  Changing(const Changing&) = delete;
-  Changing& operator=(const Changing&) = delete;
+  WorkerEdit(const WorkerEdit&) = delete;
+  WorkerEdit& operator=(const WorkerEdit&) = delete;
 
   Worker* operator->() { return &fleet_.workers_[index_]; }
   Worker& operator*() { return fleet_.workers_[index_]; }
@@ -43,7 +43,7 @@ class Fleet::Changing {
 };
 
 template <class Ask>
-CallId Fleet::ask(Ask question, Open open) {
+CallId Fleet::ask(Ask question, PendingCall open) {
   const CallId id = next_call_++;
   open.began = now_.wall;
   open_.emplace(id, std::move(open));

@@ -6,10 +6,10 @@
 #include <muster/codec.hpp>
 
 #include "host/fleet/changing.hpp"
+#include "host/fleet/lifecycle/conformance.hpp"
+#include "host/fleet/lifecycle/cycling.hpp"
 #include "host/fleet/sensible.hpp"
 #include "host/fleet/spec_json.hpp"
-#include "host/lifecycle/conformance.hpp"
-#include "host/lifecycle/cycling.hpp"
 #include "host/store/row.hpp"
 
 namespace muster::fleet {
@@ -47,7 +47,7 @@ PoolRow Fleet::row_of(const Pool& pool) const {
 Index Fleet::find_launch_config(const Pool& pool, const LaunchConfigId& id) const {
   for (const Index at : pool.launch_configs)
     if (launch_configs_[at].spec->launch_config.launch_config_id == id) return at;
-  return nowhere;
+  return no_index;
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ void Fleet::take_pool(Index index, const std::shared_ptr<const PoolSpec>& spec) 
   if (pools_[index].spec == spec) return;
   const auto before = std::exchange(pools_[index].spec, spec);
   const std::string by = "configured by " + (spec->origin.empty() ? "the API" : spec->origin);
-  if (!before) happen("worker-pool-created", pools_[index], by);  // before what it consists of
+  if (!before) emit_event("worker-pool-created", pools_[index], by);  // before what it consists of
   std::vector<LaunchConfigId> ids;
   std::int64_t created = 0, updated = 0, archived = 0;
   for (const auto& launch_config : spec->launch_configs) {
@@ -99,7 +99,7 @@ void Fleet::take_pool(Index index, const std::shared_ptr<const PoolSpec>& spec) 
     dirty_pools_.push_back(index);
     pool.last_modified = now_.wall;
     if (!before) pool.created = now_.wall;
-    if (before) happen("worker-pool-updated", pool, by, change_of_provider(*before, *spec));
+    if (before) emit_event("worker-pool-updated", pool, by, change_of_provider(*before, *spec));
     journal(pool, "configuration",
             std::to_string(spec->launch_configs.size()) + " launch configurations: " +
                 std::to_string(created) + " new, " + std::to_string(archived) + " archived",
@@ -121,7 +121,7 @@ void Fleet::take_spec(LaunchConfigState& launch_config,
 Fleet::Taken Fleet::take_launch_config(Index pool,
                                        const std::shared_ptr<const LaunchConfigSpec>& spec) {
   const Index known = find_launch_config(pools_[pool], spec->launch_config.launch_config_id);
-  if (known != nowhere) {
+  if (known != no_index) {
     LaunchConfigState& launch_config = launch_configs_[known];
     const bool was_archived = launch_config.status == LaunchConfigStatus::archived;
     if (!was_archived && same_content(*launch_config.spec, *spec)) {
@@ -131,7 +131,7 @@ Fleet::Taken Fleet::take_launch_config(Index pool,
     take_spec(launch_config, spec);
     touch(known);
     if (!was_archived) {
-      happen("launch-configuration-updated", launch_config, "changed in what may change");
+      emit_event("launch-configuration-updated", launch_config, "changed in what may change");
       return Taken::updated;
     }
     const bool paused = launch_config.paused_until > now_.wall;  // an operator's word outlasts it
@@ -139,7 +139,7 @@ Fleet::Taken Fleet::take_launch_config(Index pool,
     if (!paused) launch_config.paused_until = Time{};
     launch_config.archived = Time{};
     launch_config.outdated.reset();
-    happen("launch-configuration-created", launch_config, "produced again");
+    emit_event("launch-configuration-created", launch_config, "produced again");
     return Taken::created;
   }
   Index index = static_cast<Index>(launch_configs_.size());
@@ -158,7 +158,7 @@ Fleet::Taken Fleet::take_launch_config(Index pool,
   launch_config.created = now_.wall;
   pools_[pool].launch_configs.push_back(index);
   touch(index);
-  happen("launch-configuration-created", launch_config, "new");
+  emit_event("launch-configuration-created", launch_config, "new");
   return Taken::created;
 }
 
@@ -167,7 +167,7 @@ void Fleet::archive(Index index) {
   launch_config.status = LaunchConfigStatus::archived;
   launch_config.archived = now_.wall;
   touch(index);
-  happen("launch-configuration-archived", launch_config, "no longer produced");
+  emit_event("launch-configuration-archived", launch_config, "no longer produced");
 }
 
 // A pool that is no longer configured: nothing new, and those that run end as outdated ones do.
@@ -175,7 +175,7 @@ void Fleet::drop_pool(Index index) {
   for (const Index at : pools_[index].launch_configs)
     if (launch_configs_[at].status != LaunchConfigStatus::archived) archive(at);
   Pool& pool = pools_[index];
-  happen("worker-pool-removed", pool, "no longer configured; its workers drain");
+  emit_event("worker-pool-removed", pool, "no longer configured; its workers drain");
   pool.spec.reset();
   pool.want = pool.surplus = 0;
   dirty_pools_.push_back(index);
@@ -208,12 +208,12 @@ void Fleet::expire_pools() {
       free_launch_configs_.push_back(index);
       return true;
     });
-    if (!pool.launch_configs.empty() || pool.talk != Talk::quiet || pool.queued) continue;
+    if (!pool.launch_configs.empty() || pool.talk != BiddingPhase::quiet || pool.queued) continue;
     if (pool.spec && pool.spec->origin.empty() && pool.spec->providers.empty() &&
         api_pools_.erase(pool.id) > 0) {  // its owner has given it to no provider: all is over
       api_rows_.erase(pool.id);
       outcome_.changes.emplace_back(store::erase<ApiPoolRow>({pool.id.str()}));
-      happen("worker-pool-removed", pool, "no provider serves it and its workers are gone");
+      emit_event("worker-pool-removed", pool, "no provider serves it and its workers are gone");
       pool.spec.reset();
     }
     if (pool.spec) continue;
@@ -278,7 +278,7 @@ void Fleet::provider_up(const ProviderUp& up, Now now) {
       .burst = up.settings.launch_burst,
       .calls_at_once = up.settings.launch_calls_at_once};
   if (!was_up || throttle != provider.throttle.settings()) provider.throttle.change(throttle);
-  if (!was_up) happen("provider-up", provider, "provider " + provider.id.str() + " answers");
+  if (!was_up) emit_event("provider-up", provider, "provider " + provider.id.str() + " answers");
   if (!was_up) provider.list_at = provider.notices_at = now.wall;  // what became of what is ours?
   provider.field_classes = up.field_classes;
   provider.classes_known = true;
@@ -292,7 +292,7 @@ void Fleet::provider_up(const ProviderUp& up, Now now) {
 void Fleet::provider_down(const ProviderId& id, const std::string& why, Now now) {
   begin(now);
   const Index index = index_of_provider(id);
-  if (providers_[index].up) happen("provider-down", providers_[index], why, {{"reason", why}});
+  if (providers_[index].up) emit_event("provider-down", providers_[index], why, {{"reason", why}});
   providers_[index].up = false;
   if (providers_[index].trouble_since == Time{}) providers_[index].trouble_since = now.wall;
   providers_[index].trouble = why;
@@ -404,8 +404,8 @@ Result<void> Fleet::pause(const WorkerPoolId& pool, const LaunchConfigId& id, Ti
   launch_config.paused_until = until;
   launch_config.pause_reason = reason;
   touch(*index);
-  happen("launch-configuration-paused", launch_config,
-         "until " + format_time(until) + (reason.empty() ? "" : ": " + reason));
+  emit_event("launch-configuration-paused", launch_config,
+             "until " + format_time(until) + (reason.empty() ? "" : ": " + reason));
   set_pool_timer(launch_config.pool, until);
   wake(launch_config.pool);
   return {};
@@ -426,7 +426,7 @@ void Fleet::resumed(Index index, const char* why) {
   launch_config.paused_until = Time{};
   launch_config.pause_reason.clear();
   touch(index);
-  happen("launch-configuration-resumed", launch_config, why);
+  emit_event("launch-configuration-resumed", launch_config, why);
   wake(launch_config.pool);
 }
 
@@ -435,7 +435,7 @@ Result<Index> Fleet::active_launch_config(const WorkerPoolId& id,
   const Pool* pool = find_pool(id);
   if (!pool) return Error::not_found("there is no worker pool " + id.str());
   const Index index = find_launch_config(*pool, wanted);
-  if (index == nowhere)
+  if (index == no_index)
     return Error::not_found("worker pool " + id.str() + " has no launch configuration " +
                             wanted.str());
   if (launch_configs_[index].status == LaunchConfigStatus::archived)

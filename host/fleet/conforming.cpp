@@ -17,7 +17,7 @@ bool Fleet::has_lapsed(const Worker& worker) const {
 // When the end of its credentials matters; never if it does not.
 Time Fleet::lapse(const Worker& worker) const {
   const Time outdated_ends = worker.credentials_expire + settings_.after_credentials;
-  if (!worker.stays()) {
+  if (!worker.persists_when_absent()) {
     if (worker.credentials_expire == Time{}) return Time::max();
     return worker.drain == Drain::outdated ? outdated_ends : worker.credentials_expire;
   }
@@ -30,11 +30,12 @@ void Fleet::on_lapse(Index index) {
   const char* const title = "did not register again";
   const std::string why = "its credentials expired and it did not ask for new ones in time";
   if (worker.drain == Drain::outdated) {
-    if (worker.stays() && pools_[worker.pool].spec)
+    if (worker.persists_when_absent() && pools_[worker.pool].spec)
       return set_aside(index, "outdated: " + worker.reason);
     return stop(index, "outdated: " + worker.reason);
   }
-  if (!worker.stays()) return stop_with_error(index, "reregistration-timeout", title, why);
+  if (!worker.persists_when_absent())
+    return stop_with_error(index, "reregistration-timeout", title, why);
   if (worker.credentials_expire != Time{})
     pool_error(worker, "reregistration-timeout", title, why,
                {{"workerGroup", groups_[worker.group]}, {"workerId", worker.worker_id}});
@@ -46,10 +47,10 @@ Result<void> Fleet::sign_off(const WorkerName& name, const std::string& reason, 
   const auto index = known(name);
   if (!index) return index.error();
   const Worker& worker = workers_[*index];
-  if (!worker.stays() || worker.state != WorkerState::running)
+  if (!worker.persists_when_absent() || worker.state != WorkerState::running)
     return remove_worker(name, reason, now);
   {
-    Changing changing(*this, *index);
+    WorkerEdit changing(*this, *index);
     changing->credentials_expire = Time{};
     changing->secret = changing->next_secret = Sha256{};
   }
@@ -89,7 +90,7 @@ void Fleet::stand_under_newest(Index index) {
   const Index before = workers_[index].launch_config;
   const Index newest = newest_launch_config(workers_[index]);
   if (newest != before) {
-    Changing(*this, index)->launch_config = newest;
+    WorkerEdit(*this, index)->launch_config = newest;
     --launch_configs_[before].rows;
     ++launch_configs_[newest].rows;
   }
@@ -109,7 +110,7 @@ void Fleet::not_conformant(const WorkerName& name, const ProviderId& provider,
                            const std::string& reason, Now now) {
   begin(now);
   const Index index = lookup(name);
-  if (index == nowhere || providers_[workers_[index].provider].id != provider) return;
+  if (index == no_index || providers_[workers_[index].provider].id != provider) return;
   const Worker& worker = workers_[index];
   if (worker.state == WorkerState::requested)
     return stop_with_error(index, "not-conformant", "is not as its pool wants it",
@@ -132,7 +133,7 @@ Result<void> Fleet::quarantine(const WorkerName& name, Time until, const std::st
   const std::string because = reason.empty() ? "" : ": " + reason;
   const bool release = until <= now.wall;
   const bool was_in = worker.in_quarantine_until() > now.wall;
-  Changing(*this, *index)->quarantined_until = release ? Time{} : until;
+  WorkerEdit(*this, *index)->quarantined_until = release ? Time{} : until;
   if (release) {
     if (worker.drain == Drain::quarantined || worker.drain == Drain::nonconformant) {
       if (worker.drain == Drain::nonconformant) stand_under_newest(*index);
@@ -157,7 +158,7 @@ void Fleet::tell_quarantine(const char* kind, const Worker& worker, const std::s
                             json::object details) {
   journal(pools_[worker.pool], "lifecycle",
           "worker " + groups_[worker.group] + "/" + worker.worker_id + ": " + text, details, {});
-  happen(kind, worker, text, std::move(details));
+  emit_event(kind, worker, text, std::move(details));
 }
 
 }  // namespace muster::fleet

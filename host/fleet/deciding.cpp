@@ -30,7 +30,7 @@ json::object size_inputs(const SizeRequest& request) {
 void Fleet::wake(Index index, bool at_once) {
   Pool& pool = pools_[index];
   if (pool.removed() || pool.queued) return;
-  if (pool.talk != Talk::quiet) {
+  if (pool.talk != BiddingPhase::quiet) {
     pool.again = true;
     return;
   }
@@ -43,12 +43,12 @@ void Fleet::wake(Index index, bool at_once) {
 void Fleet::look_at(Index index) {
   Pool& pool = pools_[index];
   pool.queued = false;
-  if (pool.removed() || pool.talk != Talk::quiet) return;
+  if (pool.removed() || pool.talk != BiddingPhase::quiet) return;
   pool.looked = now_.wall;
   pool.again = false;
   record_history(index);
   if (!pool.spec) {
-    pool.situation = found(pool, verdict::Look::unconfigured);
+    pool.situation = situation_of(pool, verdict::Look::unconfigured);
     pool.verdict = verdict::judge(pool.situation, now_.wall);
     cycle(index);
     return set_pool_timer(index, now_.wall + settings_.poll);
@@ -93,7 +93,7 @@ PoolCapacity Fleet::capacity_of(const Pool& pool) const {
 
 void Fleet::ask_size(Index index) {
   Pool& pool = pools_[index];
-  pool.talk = Talk::sizing;
+  pool.talk = BiddingPhase::sizing;
   ++sizing_;
   pool.asked_pending = pool.demand.pending;
   pool.asked_capacity = capacity_of(pool);
@@ -112,7 +112,7 @@ void Fleet::ask_size(Index index) {
 void Fleet::sized(Index index, const Result<Size>& answer) {
   --sizing_;
   Pool& pool = pools_[index];
-  if (!pool.spec) return end_talk(index, pool.situation, now_.wall);
+  if (!pool.spec) return finish_bidding(index, pool.situation, now_.wall);
   const std::string said =
       answer ? std::to_string(answer->capacity) + ": " + answer->reason
              : "the strategy cannot say how much is needed: " + answer.error().message;
@@ -129,19 +129,21 @@ void Fleet::sized(Index index, const Result<Size>& answer) {
             std::move(outputs));
   }
   if (!answer)
-    return end_talk(index, found(pool, verdict::Look::undecided, said),
-                    now_.wall + try_strategy_again);
+    return finish_bidding(index, situation_of(pool, verdict::Look::undecided, said),
+                          now_.wall + try_strategy_again);
   if (answer->capacity <= 0) return not_more(index, *answer);
   pool.surplus = 0;
   std::int64_t wanted = answer->capacity - keep_draining(index, answer->capacity);
-  if (wanted <= 0) return end_talk(index, found(pool, verdict::Look::serves_on, answer->reason));
+  if (wanted <= 0)
+    return finish_bidding(index, situation_of(pool, verdict::Look::serves_on, answer->reason));
   const std::int64_t room = pool.spec->settings.max_capacity - pool.totals.used();
   pool.want = wanted;
-  if (room <= 0) return end_talk(index, found(pool, verdict::Look::full, answer->reason));
+  if (room <= 0)
+    return finish_bidding(index, situation_of(pool, verdict::Look::full, answer->reason));
   pool.conversation = std::make_unique<Conversation>();
   pool.conversation->wanted = std::min(wanted, room);
   pool.conversation->size_reason = answer->reason;
-  pool.talk = Talk::sized;
+  pool.talk = BiddingPhase::sized;
   pool.sized_at = now_.wall;
   sized_.push_back(index);
 }
@@ -167,11 +169,11 @@ void Fleet::not_more(Index index, const Size& size) {
   pool.want = 0;
   pool.surplus = -size.capacity;
   const bool full = pool.totals.used() >= pool.spec->settings.max_capacity;
-  end_talk(index, found(pool,
-                        pool.demand.pending > 0 && full && pool.totals.requested == 0
-                            ? verdict::Look::full
-                            : verdict::Look::enough,
-                        size.reason));
+  finish_bidding(index, situation_of(pool,
+                                     pool.demand.pending > 0 && full && pool.totals.requested == 0
+                                         ? verdict::Look::full
+                                         : verdict::Look::enough,
+                                     size.reason));
 }
 
 std::string in_words(const Totals& totals) {
@@ -187,8 +189,8 @@ std::string in_words(const Totals& totals) {
   return text;
 }
 
-verdict::PoolSituation Fleet::found(const Pool& pool, verdict::Look look,
-                                    std::string reason) const {
+verdict::PoolSituation Fleet::situation_of(const Pool& pool, verdict::Look look,
+                                           std::string reason) const {
   verdict::PoolSituation situation{.look = look,
                                    .pool = pool.id,
                                    .reason = std::move(reason),
@@ -208,9 +210,9 @@ verdict::PoolSituation Fleet::found(const Pool& pool, verdict::Look look,
   return situation;
 }
 
-void Fleet::end_talk(Index index, verdict::PoolSituation situation, Time look_again) {
+void Fleet::finish_bidding(Index index, verdict::PoolSituation situation, Time look_again) {
   Pool& pool = pools_[index];
-  pool.talk = Talk::quiet;
+  pool.talk = BiddingPhase::quiet;
   pool.conversation.reset();
   pool.situation = std::move(situation);
   if (look_again != Time::max()) pool.situation.until = look_again;

@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include "host/bidding/holds.hpp"
-#include "host/bidding/weights.hpp"
+#include "host/fleet/bidding/holds.hpp"
+#include "host/fleet/bidding/weights.hpp"
 #include "host/fleet/messages.hpp"
 #include "host/fleet/model.hpp"
 #include "host/fleet/registration.hpp"
@@ -38,7 +38,7 @@ struct Outcome {
 
 // What waits in the queue, or a part of it, as demand of a pool.
 struct Assigned {
-  Index pool = nowhere;  // nowhere: none could serve it
+  Index pool = no_index;  // no_index: none could serve it
   std::int64_t requests = 0;
   double capacity = 0;                     // of workers of that pool
   std::vector<Index> launch_configs = {};  // whose workers could serve it

@@ -31,15 +31,15 @@ void Fleet::stop(Index index, std::string reason) {
   const bool never_called =
       workers_[index].phase == LaunchPhase::intended && !workers_[index].called;
   {
-    Changing worker(*this, index);
+    WorkerEdit worker(*this, index);
     if (worker->canary) canary_ended(*worker);
     worker->state = WorkerState::stopping;
     worker->since = now_.wall;
     worker->attempts = 0;
     worker->reason = std::move(reason);
   }
-  happen("worker-stopping", workers_[index], workers_[index].reason,
-         {{"reason", workers_[index].reason}});
+  emit_event("worker-stopping", workers_[index], workers_[index].reason,
+             {{"reason", workers_[index].reason}});
   if (never_called || workers_[index].announced())
     stopped(index, workers_[index].reason);
   else if (has_instance(workers_[index]))
@@ -56,7 +56,7 @@ void Fleet::stop_with_error(Index index, const char* kind, const char* title,
   touch(worker.launch_config);
   ++pools_[worker.pool].failed;
   pool_error(worker, kind, title, description,
-             {{"workerGroup", worker.group == nowhere ? "" : groups_[worker.group]},
+             {{"workerGroup", worker.group == no_index ? "" : groups_[worker.group]},
               {"workerId", worker.worker_id}});
   stop(index, std::string(title) + ": " + description);
 }
@@ -70,7 +70,7 @@ void Fleet::never_registered(Index index) {
 void Fleet::stopped(Index index, std::string reason) {
   if (workers_[index].state == WorkerState::stopped) return;
   {
-    Changing worker(*this, index);
+    WorkerEdit worker(*this, index);
     if (worker->canary) canary_ended(*worker);
     worker->state = WorkerState::stopped;
     worker->since = now_.wall;
@@ -81,7 +81,7 @@ void Fleet::stopped(Index index, std::string reason) {
   take_from_pool(pools_[worker.pool].workers, worker);
   put_in_pool(worker, index);
   bid_data_.erase(worker.number);
-  happen("worker-stopped", worker, worker.reason, {{"reason", worker.reason}});
+  emit_event("worker-stopped", worker, worker.reason, {{"reason", worker.reason}});
   wake(worker.pool);
 }
 
@@ -97,7 +97,7 @@ void Fleet::terminate_waiting(Index index) {
   if (!provider.up) return;
   while (!provider.to_terminate.empty()) {
     TerminateRequest request{.owner = owner_of(provider), .workers = {}, .reason = {}};
-    Open open{.provider = index};
+    PendingCall open{.provider = index};
     const std::size_t count = std::min(provider.to_terminate.size(), terminations_in_one_call);
     for (std::size_t i = 0; i < count; ++i) {
       const auto found = by_number_.find(provider.to_terminate[i]);
@@ -118,7 +118,7 @@ void Fleet::terminate_waiting(Index index) {
 }
 
 // The provider promised: they are stopping or gone, and the next listing shows which.
-void Fleet::terminated(const Open& open, Result<Termination> answer) {
+void Fleet::terminated(const PendingCall& open, Result<Termination> answer) {
   if (answer)
     provider_fine(open.provider);
   else
@@ -126,7 +126,7 @@ void Fleet::terminated(const Open& open, Result<Termination> answer) {
   for (const std::int64_t number : open.workers) {
     const auto found = by_number_.find(number);
     if (found == by_number_.end() || !is_alive(workers_[found->second])) continue;
-    Changing worker(*this, found->second);
+    WorkerEdit worker(*this, found->second);
     worker->terminating = false;
     worker->since = now_.wall;
     if (worker->attempts < 200) ++worker->attempts;
@@ -134,7 +134,7 @@ void Fleet::terminated(const Open& open, Result<Termination> answer) {
   if (!answer) return;
   for (const Termination::Failure& failure : answer->failures) {
     const Index index = lookup(open.provider, failure.worker_group.str(), failure.worker_id.str());
-    if (index != nowhere && is_alive(workers_[index]))
+    if (index != no_index && is_alive(workers_[index]))
       pool_error(workers_[index], "termination-error", "cannot be terminated",
                  failure.error.message);
   }

@@ -4,11 +4,11 @@
 
 #include <muster/codec.hpp>
 
-#include "host/base/secret.hpp"
 #include "host/fleet/changing.hpp"
 #include "host/fleet/sensible.hpp"
 #include "host/queue/queue.hpp"
 #include "host/store/row.hpp"
+#include "lib/base/secret.hpp"
 
 namespace muster::fleet {
 namespace {
@@ -187,27 +187,27 @@ const Pool* Fleet::find_pool(const WorkerPoolId& id) const {
 
 Index Fleet::lookup(Index provider, const std::string& group, const std::string& worker_id) const {
   const auto found = by_instance_.find(instance_key(provider, group, worker_id));
-  return found == by_instance_.end() ? nowhere : found->second;
+  return found == by_instance_.end() ? no_index : found->second;
 }
 
 // Two providers may have machines of the same name; a pool's worker is meant.
 Index Fleet::lookup(const WorkerName& name) const {
   for (Index provider = 0; provider < providers_.size(); ++provider) {
     const Index found = lookup(provider, name.worker_group.str(), name.worker_id.str());
-    if (found != nowhere && pools_[workers_[found].pool].id == name.worker_pool_id) return found;
+    if (found != no_index && pools_[workers_[found].pool].id == name.worker_pool_id) return found;
   }
-  return nowhere;
+  return no_index;
 }
 
 const Worker* Fleet::find_worker(const WorkerName& name) const {
   const Index found = lookup(name);
-  return found == nowhere ? nullptr : &workers_[found];
+  return found == no_index ? nullptr : &workers_[found];
 }
 
 std::vector<const Worker*> Fleet::find_workers(const WorkerGroup& group, const WorkerId& id) const {
   std::vector<const Worker*> found;
   for (Index provider = 0; provider < providers_.size(); ++provider)
-    if (const Index at = lookup(provider, group.str(), id.str()); at != nowhere)
+    if (const Index at = lookup(provider, group.str(), id.str()); at != no_index)
       found.push_back(&workers_[at]);
   return found;
 }
@@ -243,7 +243,7 @@ void Fleet::take_from_pool(std::vector<Index>& list, Worker& worker) {
   list[worker.place_in_pool] = last;
   workers_[last].place_in_pool = worker.place_in_pool;
   list.pop_back();
-  worker.place_in_pool = nowhere;
+  worker.place_in_pool = no_index;
 }
 
 Index Fleet::add_worker(Worker worker) {
@@ -304,7 +304,7 @@ WorkerRow Fleet::row_of(const Worker& worker) const {
           .launch_config_id =
               launch_configs_[worker.launch_config].spec->launch_config.launch_config_id,
           .provider_id = providers_[worker.provider].id,
-          .worker_group = WorkerGroup(worker.group == nowhere ? "" : groups_[worker.group]),
+          .worker_group = WorkerGroup(worker.group == no_index ? "" : groups_[worker.group]),
           .worker_id = WorkerId(worker.worker_id),
           .state = worker.state,
           .phase = worker.phase,
@@ -340,7 +340,7 @@ LaunchConfigRow Fleet::row_of(const LaunchConfigState& launch_config) const {
           .pause_reason = launch_config.pause_reason,
           .created = launch_config.created,
           .archived = known_time(launch_config.archived),
-          .doubted = launch_config.doubted,
+          .on_probation = launch_config.on_probation,
           .spec = codec::to_value(*launch_config.spec).as_object(),
           .health = launch_config.health.to_json()};
 }
@@ -381,12 +381,12 @@ void Fleet::answered(Answer answer, Now now) {
   begin(now);
   const auto found = open_.find(answer.call_id);
   if (found == open_.end()) return;  // of a question that nobody remembers
-  const Open open = std::move(found->second);
+  const PendingCall open = std::move(found->second);
   open_.erase(found);
   make_sensible(answer);
   struct Dispatch {
     Fleet& fleet;
-    const Open& open;
+    const PendingCall& open;
     void operator()(Result<Size>& result) { fleet.sized(open.pool, result); }
     void operator()(Result<Bids>& result) { fleet.bid(open, std::move(result)); }
     void operator()(Result<Selection>& result) { fleet.selected(open.pool, result); }

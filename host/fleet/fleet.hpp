@@ -17,13 +17,13 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "host/base/secret.hpp"
-#include "host/bidding/holds.hpp"
+#include "host/fleet/bidding/holds.hpp"
 #include "host/fleet/driving.hpp"
 #include "host/fleet/model.hpp"
 #include "host/fleet/registration.hpp"
 #include "host/fleet/settings.hpp"
 #include "host/store/store.hpp"
+#include "lib/base/secret.hpp"
 
 namespace muster::queue {
 class Queue;
@@ -159,8 +159,8 @@ class Fleet {
   std::string check_sums() const;
 
  private:
-  struct Open;     // a question that waits for its answer
-  class Changing;  // the only way to change a worker
+  struct PendingCall;  // a question that waits for its answer
+  class WorkerEdit;    // the only way to change a worker
   struct Timer {
     Time at;
     Index index;
@@ -171,7 +171,7 @@ class Fleet {
 
   // What a pool has and wants of a provider whose limit is shared.
   struct Claim {
-    Index pool = nowhere;
+    Index pool = no_index;
     std::int64_t held = 0, wants = 0, unit = 0;  // unit: the capacity of one instance
   };
 
@@ -200,15 +200,16 @@ class Fleet {
                json::object outputs);
   void prune();
   template <class Ask>
-  CallId ask(Ask question, Open open);
+  CallId ask(Ask question, PendingCall open);
 
   // telling.cpp
   void record(events::Event event);
-  void happen(const char* kind, const Worker& worker, std::string text, json::object details = {});
-  void happen(const char* kind, const LaunchConfigState& launch_config, std::string text);
-  void happen(const char* kind, const Pool& pool, std::string text, json::object details = {});
-  void happen(const char* kind, const ProviderState& provider, std::string text,
-              json::object details = {});
+  void emit_event(const char* kind, const Worker& worker, std::string text,
+                  json::object details = {});
+  void emit_event(const char* kind, const LaunchConfigState& launch_config, std::string text);
+  void emit_event(const char* kind, const Pool& pool, std::string text, json::object details = {});
+  void emit_event(const char* kind, const ProviderState& provider, std::string text,
+                  json::object details = {});
   PoolErrorRow pool_error(const Worker& worker, const char* kind, std::string title,
                           std::string description, json::object extra = {});
   Result<void> load_events(const store::Store& store);
@@ -269,8 +270,9 @@ class Fleet {
   void sized(Index pool, const Result<Size>& answer);
   std::int64_t keep_draining(Index pool, std::int64_t wanted);
   void not_more(Index pool, const Size& size);
-  void end_talk(Index pool, verdict::PoolSituation situation, Time look_again = Time::max());
-  verdict::PoolSituation found(const Pool& pool, verdict::Look look, std::string reason = {}) const;
+  void finish_bidding(Index pool, verdict::PoolSituation situation, Time look_again = Time::max());
+  verdict::PoolSituation situation_of(const Pool& pool, verdict::Look look,
+                                      std::string reason = {}) const;
 
   // bidding.cpp, obstacles.cpp
   void bid_for_all();
@@ -288,8 +290,8 @@ class Fleet {
   verdict::Obstacle limit_of(Index pool, Index launch_config) const;
   void begin_bidding(Index pool);
   void nobody_bids(Index pool, Time look_again);
-  void bid(const Open& open, Result<Bids> answer);
-  void take_offer(const Open& open, Bid bid);
+  void bid(const PendingCall& open, Result<Bids> answer);
+  void take_offer(const PendingCall& open, Bid bid);
 
   // selecting.cpp
   void bids_complete(Index pool);
@@ -302,7 +304,7 @@ class Fleet {
   void dispatch(Index provider);
   bool is_held(const Launchable& launchable) const;
   void send(Index provider, Launchable launchable);
-  void allocated(const Open& open, Result<Allocation> answer);
+  void allocated(const PendingCall& open, Result<Allocation> answer);
   void launch_error(Index worker, const Error& error);
   void launched(Index worker, const Instance& instance);
   void take_instance(Index worker, const Instance& instance);
@@ -322,7 +324,7 @@ class Fleet {
   // listing.cpp
   void ask_around(Index provider);
   void list_soon(Index provider);
-  void listed(const Open& open, Result<Listing> answer);
+  void listed(const PendingCall& open, Result<Listing> answer);
   Index reconcile_instance(Index provider, const Instance& instance);
   void found_lost(Index worker, const Instance& instance);
   Index by_key(const IdempotencyKey& key) const;
@@ -333,7 +335,7 @@ class Fleet {
                          Time began);
   void never_launched(Index worker);
   void gone(Index worker, std::string reason);
-  void noticed(const Open& open, Result<Notices> answer);
+  void noticed(const PendingCall& open, Result<Notices> answer);
   void provider_trouble(Index provider, const Error& error);
   void provider_fine(Index provider);
   void list_refused(const Pool& pool);
@@ -394,7 +396,7 @@ class Fleet {
   void stopped(Index worker, std::string reason);
   void ask_termination(Index worker);
   void terminate_waiting(Index provider);
-  void terminated(const Open& open, Result<Termination> answer);
+  void terminated(const PendingCall& open, Result<Termination> answer);
   Owner owner_of(const ProviderState& provider) const;
   const Lifecycle& lifecycle_of(const Worker& worker) const;
 
@@ -441,7 +443,7 @@ class Fleet {
   std::vector<Index> dirty_pools_;
   std::vector<Index> dirty_times_;  // launch configurations
   Time times_written_{};
-  std::map<CallId, Open> open_;
+  std::map<CallId, PendingCall> open_;
   CallId next_call_ = 1;
   std::int64_t sizing_ = 0;  // pools that wait for their strategy
   Outcome outcome_;

@@ -76,7 +76,7 @@ void Fleet::give_up(const Launchable& launchable, const std::string& why) {
         workers_[index].state == WorkerState::requested)
       stopped(index, "not launched: " + why);
     else
-      Changing(*this, index)->called = false;
+      WorkerEdit(*this, index)->called = false;
   }
 }
 
@@ -89,21 +89,21 @@ void Fleet::send(Index index, Launchable launchable) {
                           .idempotency_keys = {},
                           .tags = {},
                           .registration = settings_.registration};
-  Open open{.pool = launchable.pool,
-            .provider = index,
-            .launch_config = launchable.launch_config,
-            .bid = std::move(launchable.bid)};
+  PendingCall open{.pool = launchable.pool,
+                   .provider = index,
+                   .launch_config = launchable.launch_config,
+                   .bid = std::move(launchable.bid)};
   for (const std::int64_t number : launchable.workers) {
     const auto found = by_number_.find(number);
     if (found == by_number_.end()) continue;
     Worker& worker = workers_[found->second];
     if (worker.state != WorkerState::requested) {  // given up while it waited for its turn
-      Changing(*this, found->second)->called = false;
+      WorkerEdit(*this, found->second)->called = false;
       continue;
     }
     request.idempotency_keys.push_back(key_of(worker));
     open.workers.push_back(number);
-    Changing changing(*this, found->second);
+    WorkerEdit changing(*this, found->second);
     ++changing->attempts;
     changing->called = true;
   }
@@ -124,7 +124,7 @@ void Fleet::send(Index index, Launchable launchable) {
 // -------------------------------------------------------------------------------------------------
 // Outcomes
 
-void Fleet::allocated(const Open& open, Result<Allocation> answer) {
+void Fleet::allocated(const PendingCall& open, Result<Allocation> answer) {
   ProviderState& provider = providers_[open.provider];
   bool too_fast = !answer && answer.error().error_class == ErrorClass::throttle;
   std::map<std::string, const Launch*> launches;
@@ -142,7 +142,7 @@ void Fleet::allocated(const Open& open, Result<Allocation> answer) {
     const auto found = by_number_.find(number);
     if (found == by_number_.end()) continue;
     const Index index = found->second;
-    Changing(*this, index)->called = false;
+    WorkerEdit(*this, index)->called = false;
     const auto launch = launches.find(key_of(workers_[index]).str());
     if (!answer)
       launch_error(index, answer.error());
@@ -177,7 +177,7 @@ void Fleet::launched(Index index, const Instance& instance) {
       lookup(workers_[index].provider, instance.worker_group.str(), instance.worker_id.str());
   if (tenant == index) return;  // a listing was faster
   if (has_instance(workers_[index])) return launched_twice(index, instance);
-  if (tenant != nowhere && is_alive(workers_[tenant])) {
+  if (tenant != no_index && is_alive(workers_[tenant])) {
     launch_failed(index, Error::internal("the provider answered with instance " +
                                          instance.worker_id.str() + ", which is another worker's"));
     return;
@@ -197,10 +197,10 @@ void Fleet::launched(Index index, const Instance& instance) {
              workers_[at].launch_config != worker.launch_config;
     });
   if (worker.canary) {
-    Changing changing(*this, index);
+    WorkerEdit changing(*this, index);
     canary_succeeded(*changing);
   }
-  happen("worker-launched", worker, "launched as " + instance.worker_id.str());
+  emit_event("worker-launched", worker, "launched as " + instance.worker_id.str());
   if (worker.state == WorkerState::stopping) ask_termination(index);
 }
 
@@ -208,7 +208,7 @@ void Fleet::take_instance(Index index, const Instance& instance) {
   const bool was_stopped = workers_[index].state == WorkerState::stopped;
   if (was_stopped) revive(index);
   {
-    Changing worker(*this, index);
+    WorkerEdit worker(*this, index);
     worker->phase = LaunchPhase::launched;
     worker->group = index_of_group(instance.worker_group.str());
     worker->worker_id = instance.worker_id.str();
@@ -226,7 +226,7 @@ void Fleet::take_instance(Index index, const Instance& instance) {
 void Fleet::revive(Index index) {
   Worker& worker = workers_[index];
   take_from_pool(pools_[worker.pool].stopped, worker);
-  Changing changing(*this, index);
+  WorkerEdit changing(*this, index);
   changing->state = WorkerState::stopping;
   changing->terminating = false;
   put_in_pool(worker, index);
@@ -243,7 +243,7 @@ void Fleet::launch_failed(Index index, const Error& error) {
   pool_error(worker, "creation-error", "could not be launched", error.message, std::move(extra));
   hold(worker.provider, narrowed(error, worker.launch_config));
   if (worker.canary) {  // the hold is renewed, or the error was about something else
-    Changing changing(*this, index);
+    WorkerEdit changing(*this, index);
     canary_ended(*changing);
   }
   stopped(index, "could not be launched: " + error.message);
@@ -266,7 +266,7 @@ Error Fleet::narrowed(Error error, Index launch_config) const {
 
 void Fleet::launch_uncertain(Index index, const Error& error) {
   {
-    Changing worker(*this, index);
+    WorkerEdit worker(*this, index);
     if (worker->phase != LaunchPhase::uncertain) worker->since = now_.wall;
     worker->phase = LaunchPhase::uncertain;
     if (worker->state == WorkerState::requested)
@@ -276,11 +276,11 @@ void Fleet::launch_uncertain(Index index, const Error& error) {
   list_soon(workers_[index].provider);
 }
 
-// With the same key, so that a launch that did happen is found and not repeated.
+// With the same key, so that a launch that did emit_event is found and not repeated.
 void Fleet::retry_launch(Index index) {
   Worker& worker = workers_[index];
   {
-    Changing changing(*this, index);
+    WorkerEdit changing(*this, index);
     changing->called = true;
   }
   providers_[worker.provider].launchables.push_back(
@@ -294,10 +294,10 @@ void Fleet::hold(Index provider, const Error& error) {
   const bidding::Hold* held = holds_.add(providers_[provider].id, error, now_.wall);
   if (!held) return;
   hold_changed(*held);
-  happen("hold-began", providers_[provider], held->in_words(),
-         {{"scope", held->scope_text()},
-          {"class", std::string(to_string(held->error.error_class))},
-          {"until", format_time(held->until)}});
+  emit_event("hold-began", providers_[provider], held->in_words(),
+             {{"scope", held->scope_text()},
+              {"class", std::string(to_string(held->error.error_class))},
+              {"until", format_time(held->until)}});
 }
 
 void Fleet::hold_changed(const bidding::Hold& hold) {
@@ -306,8 +306,8 @@ void Fleet::hold_changed(const bidding::Hold& hold) {
 
 void Fleet::unhold(const bidding::Hold& hold) {
   outcome_.changes.emplace_back(store::erase<HoldRow>({hold.provider_id.str(), hold.scope_text()}));
-  happen("hold-ended", providers_[index_of_provider(hold.provider_id)],
-         "no longer held back: " + hold.scope_text(), {{"scope", hold.scope_text()}});
+  emit_event("hold-ended", providers_[index_of_provider(hold.provider_id)],
+             "no longer held back: " + hold.scope_text(), {{"scope", hold.scope_text()}});
 }
 
 Result<std::vector<bidding::Hold>> Fleet::release_holds(const ProviderId& provider,

@@ -78,16 +78,16 @@ void Fleet::provider_fine(Index index) {
   providers_[index].trouble.clear();
 }
 
-void Fleet::noticed(const Open& open, Result<Notices> answer) {
+void Fleet::noticed(const PendingCall& open, Result<Notices> answer) {
   providers_[open.provider].noticing = 0;
   if (!answer) return;  // the next one is due soon, and listings tell of interruptions, too
   for (const Notices::Notice& notice : answer->notices) {
     const Index index = lookup(open.provider, notice.worker_group.str(), notice.worker_id.str());
-    if (index != nowhere) interrupted(index, notice.interruption);
+    if (index != no_index) interrupted(index, notice.interruption);
   }
 }
 
-void Fleet::listed(const Open& open, Result<Listing> answer) {
+void Fleet::listed(const PendingCall& open, Result<Listing> answer) {
   ProviderState& provider = providers_[open.provider];
   provider.listing = 0;
   if (!answer) {
@@ -101,7 +101,7 @@ void Fleet::listed(const Open& open, Result<Listing> answer) {
     const auto host = instance.tags.find("muster-host");
     if (host != instance.tags.end() && host->second != host_id_) continue;  // another's, not ours
     const Index index = reconcile_instance(open.provider, instance);
-    if (index != nowhere && index < seen.size()) seen[index] = true;
+    if (index != no_index && index < seen.size()) seen[index] = true;
   }
   missing_instances(open.provider, seen, *answer, open.began);
   take_announced(open.provider, *answer);
@@ -109,24 +109,24 @@ void Fleet::listed(const Open& open, Result<Listing> answer) {
   if (providers_[open.provider].unsure > 0) list_soon(open.provider);
 }
 
-// Returns the worker that the instance belongs to; nowhere if none.
+// Returns the worker that the instance belongs to; no_index if none.
 Index Fleet::reconcile_instance(Index provider, const Instance& instance) {
   Index index = lookup(provider, instance.worker_group.str(), instance.worker_id.str());
-  if (index == nowhere) {
+  if (index == no_index) {
     index = by_key(instance.idempotency_key);
-    if (index == nowhere || workers_[index].provider != provider) {
+    if (index == no_index || workers_[index].provider != provider) {
       unknown_instance(provider, instance);
-      return nowhere;
+      return no_index;
     }
     if (has_instance(workers_[index])) {
       launched_twice(index, instance);
-      return nowhere;
+      return no_index;
     }
-    if (instance.state == InstanceState::stopped) return nowhere;
+    if (instance.state == InstanceState::stopped) return no_index;
     found_lost(index, instance);
   }
   const Worker& worker = workers_[index];
-  if (worker.announced()) return nowhere;  // of the same name, and no instance
+  if (worker.announced()) return no_index;  // of the same name, and no instance
   if (instance.state == InstanceState::stopped) {
     if (is_alive(worker))
       gone(index,
@@ -139,7 +139,7 @@ Index Fleet::reconcile_instance(Index provider, const Instance& instance) {
     ask_termination(index);
     return index;
   }
-  if (worker.missing != 0) Changing(*this, index)->missing = 0;
+  if (worker.missing != 0) WorkerEdit(*this, index)->missing = 0;
   if (instance.interruption) interrupted(index, *instance.interruption);
   return index;
 }
@@ -154,14 +154,14 @@ Index Fleet::by_key(const IdempotencyKey& key) const {
   const std::string& text = key.str();
   const std::size_t dash = text.rfind('-');
   if (dash == std::string::npos || dash + 1 >= text.size() || text.size() - dash > 19)
-    return nowhere;
+    return no_index;
   std::int64_t number = 0;
   for (std::size_t i = dash + 1; i < text.size(); ++i) {
-    if (text[i] < '0' || text[i] > '9') return nowhere;
+    if (text[i] < '0' || text[i] > '9') return no_index;
     number = number * 10 + (text[i] - '0');
   }
   const auto found = by_number_.find(number);
-  if (found == by_number_.end() || key_of(workers_[found->second]) != key) return nowhere;
+  if (found == by_number_.end() || key_of(workers_[found->second]) != key) return no_index;
   return found->second;
 }
 
@@ -170,10 +170,10 @@ Index Fleet::by_key(const IdempotencyKey& key) const {
 void Fleet::unknown_instance(Index provider, const Instance& instance) {
   if (instance.state == InstanceState::stopped || instance.state == InstanceState::stopping) return;
   const auto at = pool_index_.find(instance.worker_pool_id);
-  const Index pool = at == pool_index_.end() ? nowhere : at->second;
+  const Index pool = at == pool_index_.end() ? no_index : at->second;
   const Index launch_config =
-      pool == nowhere ? nowhere : find_launch_config(pools_[pool], instance.launch_config_id);
-  if (launch_config == nowhere || launch_configs_[launch_config].provider != provider) {
+      pool == no_index ? no_index : find_launch_config(pools_[pool], instance.launch_config_id);
+  if (launch_config == no_index || launch_configs_[launch_config].provider != provider) {
     // Before the first configuration nobody can say what belongs to nothing.
     if (configuration_) end_stranger(provider, instance);
     return;
@@ -199,7 +199,7 @@ void Fleet::unknown_instance(Index provider, const Instance& instance) {
   // One that cannot be taken in within the limits must not count against them either.
   if (!wanted) worker.state = WorkerState::stopping;
   const Index index = add_worker(std::move(worker));
-  { Changing changing(*this, index); }
+  { WorkerEdit changing(*this, index); }
   journal(pools_[pool], "lifecycle",
           "instance " + instance.worker_id.str() + " of " + providers_[provider].id.str() +
               " was not known: " + (wanted ? "adopted" : "ended, for there is no room for it"),
@@ -211,12 +211,12 @@ void Fleet::unknown_instance(Index provider, const Instance& instance) {
 // directly.
 void Fleet::end_stranger(Index index, const Instance& instance) {
   ProviderState& provider = providers_[index];
-  happen("instance-unknown", provider,
-         "instance " + instance.worker_id.str() + " of " + provider.id.str() +
-             " belongs to nothing that is known and is ended",
-         {{"workerPoolId", instance.worker_pool_id.str()},
-          {"workerGroup", instance.worker_group.str()},
-          {"workerId", instance.worker_id.str()}});
+  emit_event("instance-unknown", provider,
+             "instance " + instance.worker_id.str() + " of " + provider.id.str() +
+                 " belongs to nothing that is known and is ended",
+             {{"workerPoolId", instance.worker_pool_id.str()},
+              {"workerGroup", instance.worker_group.str()},
+              {"workerId", instance.worker_id.str()}});
   TerminateRequest request{
       .owner = owner_of(provider),
       .workers = {{instance.worker_group, instance.worker_id, instance.provider_data}},
@@ -250,7 +250,7 @@ void Fleet::missing_instances(Index index, const std::vector<bool>& seen, const 
     const Worker& worker = workers_[at];
     if (!is_alive(worker) || worker.provider != index || worker.announced()) continue;
     const LaunchConfig& launch_config = launch_configs_[worker.launch_config].spec->launch_config;
-    const std::string& group = worker.group == nowhere ? worker.worker_id : groups_[worker.group];
+    const std::string& group = worker.group == no_index ? worker.worker_id : groups_[worker.group];
     if (hides(listing, group, launch_config)) continue;  // nothing is known
     if (!has_instance(worker)) {
       if (worker.phase == LaunchPhase::uncertain && !worker.called && worker.since < began)
@@ -279,7 +279,7 @@ void Fleet::missing_instances(Index index, const std::vector<bool>& seen, const 
     if (times >= listings_to_be_gone) {
       gone(at, "it vanished: the provider no longer lists it");
     } else {
-      Changing(*this, at)->missing = static_cast<std::uint8_t>(times);
+      WorkerEdit(*this, at)->missing = static_cast<std::uint8_t>(times);
       list_soon(index);
     }
   }

@@ -4,7 +4,7 @@
 #include <muster/codec.hpp>
 
 #include "host/fleet/changing.hpp"
-#include "host/lifecycle/cycling.hpp"
+#include "host/fleet/lifecycle/cycling.hpp"
 #include "host/queue/queue.hpp"
 #include "host/store/row.hpp"
 
@@ -24,7 +24,7 @@ std::string in_words(const WorkerName& name) {
 
 Result<Index> Fleet::known(const WorkerName& name) const {
   const Index index = lookup(name);
-  if (index == nowhere) return Error::not_found("nobody knows " + in_words(name));
+  if (index == no_index) return Error::not_found("nobody knows " + in_words(name));
   return index;
 }
 
@@ -44,7 +44,7 @@ Result<Registered> Fleet::register_worker(const WorkerName& name, const Provider
     if (const auto admitted = admit(at->second, name, *proven.admission); !admitted)
       return admitted.error();
   const Index index = lookup(at->second, name.worker_group.str(), name.worker_id.str());
-  if (index == nowhere || pools_[workers_[index].pool].id != name.worker_pool_id) {
+  if (index == no_index || pools_[workers_[index].pool].id != name.worker_pool_id) {
     list_soon(at->second);  // its launch may have lost its answer
     return Error::not_found("nobody knows " + in_words(name) +
                             " yet; if it was launched a moment ago, try again soon");
@@ -74,15 +74,15 @@ Result<Registered> Fleet::register_worker(const WorkerName& name, const Provider
   keep_announced(worker.number, proven.announced);
   if (was_away) end_drain(index, "it has registered");
   if (first || was_away)
-    happen("worker-running", worker, first ? "registered" : "registered again",
-           proven.claims.empty() ? json::object() : json::object{{"claims", proven.claims}});
+    emit_event("worker-running", worker, first ? "registered" : "registered again",
+               proven.claims.empty() ? json::object() : json::object{{"claims", proven.claims}});
   return registered;
 }
 
 void Fleet::became_running(Index index) {
   if (!workers_[index].announced()) measure_start(workers_[index]);
   {
-    Changing worker(*this, index);
+    WorkerEdit worker(*this, index);
     if (worker->canary) canary_succeeded(*worker);
     worker->state = WorkerState::running;
     worker->phase = LaunchPhase::launched;
@@ -94,14 +94,14 @@ void Fleet::became_running(Index index) {
   Worker& worker = workers_[index];
   LaunchConfigState& launch_config = launch_configs_[worker.launch_config];
   launch_config.health.registered(now_.wall);
-  launch_config.doubted = false;
+  launch_config.on_probation = false;
   touch(worker.launch_config);
   wake(worker.pool);
 }
 
 Registered Fleet::renew(Index index, const Sha256& secret, const Sha256& next_secret) {
   const Lifecycle& life = lifecycle_of(workers_[index]);
-  Changing worker(*this, index);
+  WorkerEdit worker(*this, index);
   worker->credentials_expire = now_.wall + life.reregistration_timeout;
   worker->last_active = now_.wall;
   worker->secret = secret;
@@ -168,7 +168,7 @@ Result<void> Fleet::worker_active(const WorkerName& name, std::int64_t busy, Now
   const bool first = works > 0 && !workers_[*index].claimed;
   const bool changed = workers_[*index].busy != works;
   {
-    Changing worker(*this, *index);
+    WorkerEdit worker(*this, *index);
     if (works == 0 && worker->busy != 0) worker->idle_since = now.wall;
     worker->working = static_cast<std::int32_t>(busy);
     worker->busy = works;
@@ -204,10 +204,10 @@ Result<ShouldTerminate> Fleet::should_terminate(const WorkerName& name, Now now)
     start_drain(*index, Drain::surplus, "over capacity: nothing waits for it");
   // Thousands ask every few seconds: to the minute is enough for what depends on it.
   if (now.wall - workers_[*index].last_active >= std::chrono::minutes(1))
-    Changing(*this, *index)->last_active = now.wall;
+    WorkerEdit(*this, *index)->last_active = now.wall;
   const Worker& judged = workers_[*index];
   const bool needed = works || judged.drain == Drain::none;
-  return ShouldTerminate{!works && judged.leaves(), needed ? "needed" : judged.reason};
+  return ShouldTerminate{!works && judged.is_draining_out(), needed ? "needed" : judged.reason};
 }
 
 Result<PoolErrorRow> Fleet::report_error(const WorkerName& name, const std::string& kind,
@@ -229,7 +229,7 @@ Result<PoolErrorRow> Fleet::report_error(const WorkerName& name, const std::stri
 
 void Fleet::start_drain(Index index, Drain drain, std::string reason) {
   {
-    Changing worker(*this, index);
+    WorkerEdit worker(*this, index);
     worker->drain = drain;
     worker->since = now_.wall;
     worker->reason = std::move(reason);
@@ -249,10 +249,10 @@ void Fleet::end_drain(Index index, const std::string& why) {
   if (before.quarantined_until > now_.wall)
     return start_drain(index, Drain::quarantined,
                        "quarantined until " + format_time(before.quarantined_until));
-  if (before.stays() && has_lapsed(before))
+  if (before.persists_when_absent() && has_lapsed(before))
     return start_drain(index, Drain::absent, why + "; it has not registered since");
   {
-    Changing worker(*this, index);
+    WorkerEdit worker(*this, index);
     worker->drain = Drain::none;
     worker->since = now_.wall;
     worker->reason = "serves again: " + why;
@@ -275,7 +275,7 @@ void Fleet::interrupted(Index index, const Interruption& interruption) {
   if (worker.interruption == interruption.at) return;
   const std::string reason = "the provider takes it away at " + format_time(interruption.at) +
                              (interruption.reason.empty() ? "" : ": " + interruption.reason);
-  Changing(*this, index)->interruption = interruption.at;
+  WorkerEdit(*this, index)->interruption = interruption.at;
   if (workers_[index].state == WorkerState::requested)
     return stop(index, reason);  // it would hardly begin
   if (workers_[index].drain != Drain::interrupted) start_drain(index, Drain::interrupted, reason);

@@ -105,7 +105,7 @@ Result<void> Fleet::load_launch_configs(const store::Store& store) {
     launch_config.pause_reason = std::move(row.pause_reason);
     launch_config.created = row.created;
     launch_config.archived = row.archived.value_or(Time{});
-    launch_config.doubted = row.doubted;
+    launch_config.on_probation = row.on_probation;
     launch_config.health = bidding::Health::from_json(row.health);
     pools_[pool].launch_configs.push_back(index);
     if (row.status != LaunchConfigStatus::archived)

@@ -68,7 +68,7 @@ Result<void> Fleet::load_times(const store::Store& store) {
     const auto pool = pool_index_.find(row.worker_pool_id);
     if (pool == pool_index_.end()) return;
     const Index at = find_launch_config(pools_[pool->second], row.launch_config_id);
-    if (at == nowhere) return;
+    if (at == no_index) return;
     for (auto [part, stored] :
          {std::pair(&Times::boot, &row.boot), std::pair(&Times::registration, &row.registration),
           std::pair(&Times::start, &row.start), std::pair(&Times::lease, &row.lease)}) {

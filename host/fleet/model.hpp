@@ -9,27 +9,27 @@
 #include <string>
 #include <vector>
 
-#include "host/allocation/throttle.hpp"
-#include "host/base/secret.hpp"
-#include "host/bidding/health.hpp"
-#include "host/bidding/weights.hpp"
+#include "host/fleet/allocation/throttle.hpp"
+#include "host/fleet/bidding/health.hpp"
+#include "host/fleet/bidding/weights.hpp"
 #include "host/fleet/configuration.hpp"
 #include "host/fleet/messages.hpp"
 #include "host/fleet/queue_facts.hpp"
 #include "host/fleet/rows.hpp"
 #include "host/fleet/times.hpp"
 #include "host/verdict/verdict.hpp"
+#include "lib/base/secret.hpp"
 
 namespace muster::fleet {
 
 using Index = std::uint32_t;
-inline constexpr Index nowhere = ~Index{0};
+inline constexpr Index no_index = ~Index{0};
 
 // Times that are not known are Time{}, which saves memory by the million.
 struct Worker {
   std::int64_t number = 0;  // 0: the slot is free
-  Index pool = nowhere, launch_config = nowhere, provider = nowhere, group = nowhere;
-  Index place_in_pool = nowhere;  // among Pool::workers, or Pool::stopped
+  Index pool = no_index, launch_config = no_index, provider = no_index, group = no_index;
+  Index place_in_pool = no_index;  // among Pool::workers, or Pool::stopped
   WorkerState state = WorkerState::requested;
   LaunchPhase phase = LaunchPhase::intended;
   Drain drain = Drain::none;
@@ -58,7 +58,7 @@ struct Worker {
   // Nobody launched it, so it is no instance of a listing and nobody ends it for want of work.
   bool announced() const { return origin != Origin::launched; }
   // Whoever said that it is there has to say that it is gone: it stays known while it is absent.
-  bool stays() const { return origin == Origin::owner || origin == Origin::listing; }
+  bool persists_when_absent() const { return origin == Origin::owner || origin == Origin::listing; }
   // Time{}: it is not; one that waits to be put right has no end.
   Time in_quarantine_until() const {
     constexpr Time no_end = std::chrono::sys_days(std::chrono::year(9999) / 12 / 31);
@@ -69,7 +69,7 @@ struct Worker {
     return drain == Drain::absent && registered != Time{} && credentials_expire == Time{};
   }
   // It is to end when its work is done.
-  bool leaves() const {
+  bool is_draining_out() const {
     return signed_off() ||
            (drain != Drain::none && drain != Drain::absent && drain != Drain::quarantined);
   }
@@ -98,7 +98,7 @@ struct Totals {
 
 struct LaunchConfigState {
   std::shared_ptr<const LaunchConfigSpec> spec;
-  Index pool = nowhere, provider = nowhere;
+  Index pool = no_index, provider = no_index;
   LaunchConfigStatus status = LaunchConfigStatus::active;
   Time paused_until{};
   std::string pause_reason;
@@ -109,7 +109,7 @@ struct LaunchConfigState {
   std::int64_t rows = 0;  // workers in the store, stopped ones included
   // Launched, in their order; those that registered drop out lazily.
   std::vector<Index> unregistered;
-  bool doubted = false;          // see LaunchConfigRow
+  bool on_probation = false;     // see LaunchConfigRow
   bool queue_wants_it = false;   // its workers could serve what waits in the queue
   Promised promised;             // what its workers are to the queue
   std::unique_ptr<Times> times;  // null: nothing was measured
@@ -119,7 +119,7 @@ struct LaunchConfigState {
   bool removed() const { return spec == nullptr; }
 };
 
-enum class Talk { quiet, sizing, sized, bidding, selecting };
+enum class BiddingPhase { quiet, sizing, sized, bidding, selecting };
 
 // One bidding in progress.
 struct Conversation {
@@ -145,7 +145,7 @@ struct Pool {
   std::int64_t in_queue = 0;     // and that of the host's own queue
   PoolDemand demand;             // both together
   std::unique_ptr<Times> times;  // of all its workers; null: nothing was measured
-  Talk talk = Talk::quiet;
+  BiddingPhase talk = BiddingPhase::quiet;
   bool again = false;     // something happened meanwhile
   bool queued = false;    // among the pools to look at
   std::int64_t want = 0;  // capacity that was asked for and not launched, for fairness
@@ -183,7 +183,7 @@ struct ProviderState {
   allocation::Throttle throttle;
   Totals totals;
   std::vector<Launchable> launchables;     // in the order in which they came
-  Index last_served = nowhere;             // the pool whose turn it was last
+  Index last_served = no_index;            // the pool whose turn it was last
   std::vector<std::int64_t> to_terminate;  // by number
   CallId listing = 0, noticing = 0;
   Time list_at{}, notices_at{};

@@ -129,12 +129,12 @@ std::optional<verdict::Obstacle> Fleet::obstacle_of(Index pool, Index index,
   instances = instances_room(pool, index);
   if (instances <= 0) return limit_of(pool, index);
   const bool canary = holds_.probed(provider.id, document, now_.wall) != nullptr;
-  if (launch_config.doubted && launch_config.totals.requested + launch_config.totals.lost > 0)
+  if (launch_config.on_probation && launch_config.totals.requested + launch_config.totals.lost > 0)
     return verdict::Obstacle{.cause = verdict::cause::canary,
                              .scope = scope,
                              .text = name + ": one launch tries whether it works again",
                              .who = "nobody needs to: its outcome decides"};
-  if (canary || launch_config.doubted) instances = 1;
+  if (canary || launch_config.on_probation) instances = 1;
   return std::nullopt;
 }
 

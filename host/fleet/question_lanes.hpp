@@ -15,8 +15,8 @@
 
 #include <muster/channel.hpp>
 
-#include "host/base/log.hpp"
 #include "host/fleet/messages.hpp"
+#include "lib/base/log.hpp"
 
 namespace muster::fleet {
 

@@ -99,7 +99,7 @@ void Fleet::assign_demand(const std::vector<queue::Waiting>& demand, const TakeD
     if (first)
       give(first->first, first->second, left);
     else
-      take(waiting, {nowhere, requests, left, {}});
+      take(waiting, {no_index, requests, left, {}});
   }
 }
 
@@ -114,7 +114,7 @@ void Fleet::measure_queue() {
   std::vector<bool> wanted(launch_configs_.size(), false);
   std::vector<double> queued(pools_.size());
   assign_demand(queue_->take_demand(), [&](const queue::Waiting&, const Assigned& assigned) {
-    if (assigned.pool == nowhere) return;
+    if (assigned.pool == no_index) return;
     for (const Index launch_config : assigned.launch_configs) wanted[launch_config] = true;
     queued[assigned.pool] += assigned.capacity;
   });

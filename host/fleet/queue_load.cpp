@@ -27,14 +27,14 @@ std::map<queue::Resources, Time> oldest_in(const queue::Line& line, const queue:
         ++place;
       else
         place = places->upper_bound(queue::Line::Place{
-            place->minus_priority, std::numeric_limits<std::int64_t>::max(), queue::nowhere});
+            place->minus_priority, std::numeric_limits<std::int64_t>::max(), queue::no_index});
     }
   return oldest;
 }
 
 void add_workers(const queue::Queue& queue, QueueLoad& load) {
   for (const queue::Worker& worker : queue.workers()) {
-    if (worker.number == 0 || worker.pool == queue::nowhere) continue;
+    if (worker.number == 0 || worker.pool == queue::no_index) continue;
     PoolLoad& pool = load.pools[queue.pools()[worker.pool].id];
     ++pool.workers;
     pool.has.add(worker.has, +1);
@@ -82,7 +82,7 @@ QueueLoad load_of(const Fleet& fleet) {
   std::vector<std::map<queue::Resources, Time>> oldest(queue.lines().size());
   for (std::size_t at = 0; at < queue.lines().size(); ++at) {
     const queue::Line& line = queue.lines()[at];
-    if (line.team == queue::nowhere || line.wanted.empty()) continue;
+    if (line.team == queue::no_index || line.wanted.empty()) continue;
     oldest[at] = oldest_in(line, queue);
     for (const auto& [needs, time] : oldest[at]) {
       keep_older(load.oldest_of_team[line.team], time);
@@ -94,12 +94,12 @@ QueueLoad load_of(const Fleet& fleet) {
   add_workers(queue, load);
   fleet.assign_demand(queue.demand(), [&](const queue::Waiting& waiting, const Assigned& assigned) {
     const Time since = oldest[waiting.line].at(waiting.needs);
-    if (assigned.pool != nowhere)
+    if (assigned.pool != no_index)
       return load.pools[fleet.pools()[assigned.pool].id].waiting.add(assigned.requests,
                                                                      assigned.capacity, since);
     load.unserved.add(assigned.requests, assigned.capacity, since);
     const queue::Index named = queue.lines()[waiting.line].pool;
-    if (named == queue::nowhere) return;
+    if (named == queue::no_index) return;
     PoolLoad& pool = load.pools[queue.pools()[named].id];
     pool.waiting.add(assigned.requests, assigned.capacity, since);
     pool.unserved += assigned.capacity;

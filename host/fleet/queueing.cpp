@@ -69,7 +69,7 @@ void Fleet::offer_to_queue(Index index) {
   queue_->offer({.number = worker.number,
                  .pool = pools_[worker.pool].id,
                  .team = queue::TeamId(facts.team.value_or("")),
-                 .place = worker.group == nowhere ? "" : groups_[worker.group],
+                 .place = worker.group == no_index ? "" : groups_[worker.group],
                  .tags = std::move(facts.tags).value_or(std::vector<std::string>()),
                  .has = std::move(has),
                  .takes_work = worker.drain == Drain::none,

@@ -107,9 +107,9 @@ struct LaunchConfigRow {
   std::string pause_reason = {};
   Time created{};
   std::optional<Time> archived = {};
-  bool doubted = false;     // it failed until its weight was zero; the next launch is a canary
-  json::object spec;        // placement, document, capacityPerInstance, ... (configuration.hpp)
-  json::array health = {};  // the last hour by minutes (health.hpp)
+  bool on_probation = false;  // it failed until its weight was zero; the next launch is a canary
+  json::object spec;          // placement, document, capacityPerInstance, ... (configuration.hpp)
+  json::array health = {};    // the last hour by minutes (health.hpp)
 
   static constexpr auto fields() {
     return std::tuple{required("workerPoolId", &LaunchConfigRow::worker_pool_id),
@@ -120,7 +120,7 @@ struct LaunchConfigRow {
                       required("pauseReason", &LaunchConfigRow::pause_reason),
                       required("created", &LaunchConfigRow::created),
                       required("archived", &LaunchConfigRow::archived),
-                      required("doubted", &LaunchConfigRow::doubted),
+                      required("doubted", &LaunchConfigRow::on_probation),
                       required("spec", &LaunchConfigRow::spec),
                       required("health", &LaunchConfigRow::health)};
   }

@@ -9,9 +9,9 @@ namespace muster::fleet {
 void Fleet::bids_complete(Index index) {
   Pool& pool = pools_[index];
   Conversation& talk = *pool.conversation;
-  if (!pool.spec) return end_talk(index, pool.situation, now_.wall);
+  if (!pool.spec) return finish_bidding(index, pool.situation, now_.wall);
   if (talk.offers.empty()) return nobody_bids(index, now_.wall + try_strategy_again);
-  pool.talk = Talk::selecting;
+  pool.talk = BiddingPhase::selecting;
   const std::string& strategy =
       pool.spec->strategy.empty() ? settings_.default_strategy : pool.spec->strategy;
   talk.seed = next_number();
@@ -26,13 +26,13 @@ void Fleet::bids_complete(Index index) {
 
 void Fleet::selected(Index index, const Result<Selection>& answer) {
   Pool& pool = pools_[index];
-  if (pool.talk != Talk::selecting) return;
-  if (!pool.spec) return end_talk(index, pool.situation, now_.wall);
+  if (pool.talk != BiddingPhase::selecting) return;
+  if (!pool.spec) return finish_bidding(index, pool.situation, now_.wall);
   if (!answer) {
     const std::string said = "the strategy cannot choose among the bids: " + answer.error().message;
     if (std::exchange(pool.journaled_bids, said) != said) journal_selection(index, {{}, said}, 0);
-    return end_talk(index, found(pool, verdict::Look::undecided, said),
-                    now_.wall + try_strategy_again);
+    return finish_bidding(index, situation_of(pool, verdict::Look::undecided, said),
+                          now_.wall + try_strategy_again);
   }
   const std::int64_t launched = launch_choices(index, *answer);
   const Conversation& talk = *pool.conversation;
@@ -42,11 +42,11 @@ void Fleet::selected(Index index, const Result<Selection>& answer) {
   if (launched > 0) pool.journaled_size.clear();
   pool.journaled_bids = launched > 0 ? "" : declined;
   if (launched == 0)
-    return end_talk(index, found(pool, verdict::Look::nothing_taken, answer->reason),
-                    now_.wall + try_strategy_again);
-  verdict::PoolSituation situation = found(pool, verdict::Look::launched, answer->reason);
+    return finish_bidding(index, situation_of(pool, verdict::Look::nothing_taken, answer->reason),
+                          now_.wall + try_strategy_again);
+  verdict::PoolSituation situation = situation_of(pool, verdict::Look::launched, answer->reason);
   situation.launched = launched;
-  end_talk(index, std::move(situation));
+  finish_bidding(index, std::move(situation));
   if (pool.want > 0) wake(index);
 }
 
@@ -119,7 +119,7 @@ std::int64_t Fleet::launch(Index pool, Index at, std::int64_t instances, const B
     instances = std::min<std::int64_t>(instances, 1);
     canary = instances > 0 && holds_.begin_probe(*hold);
   }
-  if (launch_configs_[at].doubted) instances = std::min<std::int64_t>(instances, 1);
+  if (launch_configs_[at].on_probation) instances = std::min<std::int64_t>(instances, 1);
   if (instances <= 0) return 0;
   ProviderState& provider = providers_[provider_index];
   Launchable launchable{pool, at, bid.data, {}};
@@ -137,8 +137,8 @@ std::int64_t Fleet::launch(Index pool, Index at, std::int64_t instances, const B
     worker.reason = "to be launched";
     launchable.workers.push_back(worker.number);
     const Index added = add_worker(std::move(worker));
-    { Changing changing(*this, added); }
-    happen("worker-requested", workers_[added], "to be launched");
+    { WorkerEdit changing(*this, added); }
+    emit_event("worker-requested", workers_[added], "to be launched");
     if (static_cast<std::int64_t>(launchable.workers.size()) >=
         provider.settings.launches_per_call) {
       provider.launchables.push_back(launchable);

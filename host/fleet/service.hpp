@@ -13,12 +13,12 @@
 #include <thread>
 #include <vector>
 
-#include "host/base/clock.hpp"
-#include "host/base/log.hpp"
 #include "host/fleet/fleet.hpp"
 #include "host/fleet/question_lanes.hpp"
 #include "host/fleet/request_waiters.hpp"
 #include "host/store/committer.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/log.hpp"
 
 namespace muster::fleet {
 

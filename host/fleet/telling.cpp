@@ -36,7 +36,8 @@ void Fleet::record(events::Event event) {
   outcome_.events.push_back(std::move(event));
 }
 
-void Fleet::happen(const char* kind, const Worker& worker, std::string text, json::object details) {
+void Fleet::emit_event(const char* kind, const Worker& worker, std::string text,
+                       json::object details) {
   events::Event event{.kind = kind, .text = std::move(text), .details = std::move(details)};
   event.worker_pool_id = pools_[worker.pool].id;
   event.launch_config_id =
@@ -51,7 +52,7 @@ void Fleet::happen(const char* kind, const Worker& worker, std::string text, jso
   record(std::move(event));
 }
 
-void Fleet::happen(const char* kind, const LaunchConfigState& launch_config, std::string text) {
+void Fleet::emit_event(const char* kind, const LaunchConfigState& launch_config, std::string text) {
   events::Event event{.kind = kind, .text = std::move(text)};
   event.worker_pool_id = pools_[launch_config.pool].id;
   event.launch_config_id = launch_config.spec->launch_config.launch_config_id;
@@ -59,7 +60,7 @@ void Fleet::happen(const char* kind, const LaunchConfigState& launch_config, std
   record(std::move(event));
 }
 
-void Fleet::happen(const char* kind, const Pool& pool, std::string text, json::object details) {
+void Fleet::emit_event(const char* kind, const Pool& pool, std::string text, json::object details) {
   events::Event event{.kind = kind, .text = std::move(text), .details = std::move(details)};
   event.worker_pool_id = pool.id;
   // A pool that its owner gave to nobody has a provider all the same, for those who listen.
@@ -69,8 +70,8 @@ void Fleet::happen(const char* kind, const Pool& pool, std::string text, json::o
   record(std::move(event));
 }
 
-void Fleet::happen(const char* kind, const ProviderState& provider, std::string text,
-                   json::object details) {
+void Fleet::emit_event(const char* kind, const ProviderState& provider, std::string text,
+                       json::object details) {
   events::Event event{.kind = kind, .text = std::move(text), .details = std::move(details)};
   event.provider_id = provider.id;
   record(std::move(event));
@@ -88,7 +89,7 @@ PoolErrorRow Fleet::pool_error(const Worker& worker, const char* kind, std::stri
                        launch_configs_[worker.launch_config].spec->launch_config.launch_config_id,
                    .extra = std::move(extra)};
   outcome_.changes.emplace_back(store::put(row));
-  happen(
+  emit_event(
       "worker-error", worker, row.title + ": " + row.description,
       {{"errorId", error_id(host_id_, row.number)}, {"errorKind", row.kind}, {"title", row.title}});
   return row;

@@ -4,7 +4,7 @@
 #include <muster/codec.hpp>
 
 #include "host/fleet/changing.hpp"
-#include "host/lifecycle/cycling.hpp"
+#include "host/fleet/lifecycle/cycling.hpp"
 #include "host/queue/queue.hpp"
 
 namespace muster::fleet {
@@ -124,7 +124,7 @@ void Fleet::on_timer(Index index) {
         return never_registered(index);
       if (worker.phase == LaunchPhase::uncertain && !worker.lost &&
           worker.since + settings_.lost_after <= now) {
-        Changing(*this, index)->lost = true;
+        WorkerEdit(*this, index)->lost = true;
         wake(workers_[index].pool);
       }
       if (worker.phase == LaunchPhase::uncertain && retries(worker)) retry_launch(index);
@@ -154,7 +154,7 @@ void Fleet::on_running_timer(Index index, bool may_judge) {
                            "nothing was heard of it for " +
                                std::to_string(life.queue_inactivity_timeout.count()) + " s");
   if (worker.quarantined_until != Time{} && worker.quarantined_until <= now) {
-    Changing(*this, index)->quarantined_until = Time{};
+    WorkerEdit(*this, index)->quarantined_until = Time{};
     if (workers_[index].drain != Drain::quarantined) return;
     tell_quarantine("worker-released", workers_[index], "the quarantine is over", {});
     return end_drain(index, "the quarantine is over");

@@ -2,7 +2,7 @@
 
 #include <muster/codec.hpp>
 
-#include "host/base/atomic_file.hpp"
+#include "lib/base/atomic_file.hpp"
 
 namespace muster::plugin_loader {
 namespace {

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "host/base/atomic_file.hpp"
-#include "host/base/file_descriptor.hpp"
+#include "lib/base/atomic_file.hpp"
+#include "lib/base/file_descriptor.hpp"
 
 namespace muster::plugin_loader {
 

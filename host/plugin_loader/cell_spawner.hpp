@@ -13,7 +13,7 @@
 
 #include <muster/error.hpp>
 
-#include "host/base/file_descriptor.hpp"
+#include "lib/base/file_descriptor.hpp"
 
 namespace muster::plugin_loader {
 

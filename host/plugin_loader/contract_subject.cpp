@@ -1,10 +1,10 @@
 #include "host/plugin_loader/contract_subject.hpp"
 
-#include "host/base/atomic_file.hpp"
-#include "host/base/clock.hpp"
-#include "host/base/secret.hpp"
 #include "host/plugin_loader/cell_channel.hpp"
 #include "host/plugin_loader/in_process_channel.hpp"
+#include "lib/base/atomic_file.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/secret.hpp"
 
 namespace muster::plugin_loader {
 namespace {

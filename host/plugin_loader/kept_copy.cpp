@@ -5,8 +5,8 @@
 #include <system_error>
 #include <unistd.h>
 
-#include "host/base/atomic_file.hpp"
-#include "host/base/secret.hpp"
+#include "lib/base/atomic_file.hpp"
+#include "lib/base/secret.hpp"
 
 namespace muster::plugin_loader {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <toml++/toml.h>
 
-#include "host/base/atomic_file.hpp"
+#include "lib/base/atomic_file.hpp"
 
 namespace muster::plugin_loader {
 namespace {

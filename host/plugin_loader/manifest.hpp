@@ -8,7 +8,7 @@
 
 #include <muster/error.hpp>
 
-#include "host/base/isolation.hpp"
+#include "lib/base/isolation.hpp"
 
 namespace muster::plugin_loader {
 

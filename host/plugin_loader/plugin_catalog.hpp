@@ -11,15 +11,15 @@
 #include <thread>
 #include <vector>
 
-#include "host/base/clock.hpp"
-#include "host/base/folder_watch.hpp"
-#include "host/base/log.hpp"
 #include "host/plugin_loader/active_versions.hpp"
 #include "host/plugin_loader/breadcrumbs.hpp"
 #include "host/plugin_loader/cell_channel.hpp"
 #include "host/plugin_loader/plugin_instance.hpp"
 #include "host/plugin_loader/plugin_record.hpp"
 #include "host/plugin_loader/plugin_scan.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/folder_watch.hpp"
+#include "lib/base/log.hpp"
 
 namespace muster::plugin_loader {
 

@@ -11,7 +11,7 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-// The caller's surroundings, but with no more time than the instance allows.
+// The caller's provider_context, but with no more time than the instance allows.
 class CappedContext final : public Context {
  public:
   CappedContext(const Context& inner, std::chrono::milliseconds cap)

@@ -10,12 +10,12 @@
 
 #include <muster/channel.hpp>
 
-#include "host/base/clock.hpp"
-#include "host/base/file_descriptor.hpp"
-#include "host/base/log.hpp"
 #include "host/plugin_loader/plugin_status.hpp"
 #include "host/plugin_loader/retirement.hpp"
 #include "host/plugin_loader/supervision.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/file_descriptor.hpp"
+#include "lib/base/log.hpp"
 
 namespace muster::plugin_loader {
 

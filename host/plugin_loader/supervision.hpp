@@ -4,9 +4,9 @@
 #include <deque>
 #include <string>
 
-#include "host/base/clock.hpp"
 #include "host/plugin_loader/backend.hpp"
 #include "host/plugin_loader/manifest.hpp"
+#include "lib/base/clock.hpp"
 
 namespace muster::plugin_loader {
 

@@ -33,11 +33,11 @@ void Queue::charge(Index at, double capacity_seconds) {
 void Queue::rebase() {
   const double factor = std::exp2(-std::max(0.0, half_lives(now_ - usage_base_, settings_)));
   for (Index line = 0; line < lines_.size(); ++line)
-    if (lines_[line].team != nowhere) unindex(line);
+    if (lines_[line].team != no_index) unindex(line);
   for (Team& team : teams_) team.usage *= factor;
   usage_base_ = now_;
   for (Index line = 0; line < lines_.size(); ++line)
-    if (lines_[line].team != nowhere) index(line);
+    if (lines_[line].team != no_index) index(line);
 }
 
 // What was used so far has decayed as the settings were until now.
@@ -89,7 +89,7 @@ void Queue::index(Index at) {
     groups_[reach.group].by_age.insert(age);
   }
   // Another head may be too big for what was reserved.
-  if (line.reserved != nowhere &&
+  if (line.reserved != no_index &&
       !workers_[line.reserved].is_large_enough_for(requests_[head.request].needs))
     unreserve(at);
 }
@@ -125,9 +125,9 @@ bool visit_in_order(const Set* first, const Set* second, const Visit& visit) {
 // it is needs more than is left of it.
 Index Queue::next_for(Index at) {
   const Worker& worker = workers_[at];
-  Index found = nowhere;
-  if (worker.reserved_for != nowhere)
-    return try_head(worker.reserved_for, at) == Fit::grant ? worker.reserved_for : nowhere;
+  Index found = no_index;
+  if (worker.reserved_for != no_index)
+    return try_head(worker.reserved_for, at) == Fit::grant ? worker.reserved_for : no_index;
   const auto decides = [&](Index line) {
     const Fit fit = try_head(line, at);
     if (fit == Fit::grant) found = line;
@@ -149,12 +149,12 @@ Index Queue::next_for(Index at) {
 Queue::Fit Queue::try_head(Index at, Index worker_at) {
   Line& line = lines_[at];
   Worker& worker = workers_[worker_at];
-  if (line.pool != nowhere && line.pool != worker.pool) return Fit::pass;
+  if (line.pool != no_index && line.pool != worker.pool) return Fit::pass;
   const Resources& needs = requests_[line.waiting.begin()->request].needs;
   if (worker.has_room_for(needs)) return Fit::grant;
   if (line.reserved == worker_at) return Fit::reserved;
   if (!worker.is_large_enough_for(needs)) return Fit::pass;
-  if (line.reserved != nowhere) {
+  if (line.reserved != no_index) {
     const Worker& reserved = workers_[line.reserved];
     if (worker.has.missing(worker.used, needs) >= reserved.has.missing(reserved.used, needs))
       return Fit::pass;
@@ -182,7 +182,7 @@ void Queue::grant(Index at, Index worker_at) {
   worker.used.add(request.needs, +1);
   worker.leases.push_back(at);
   reopen(worker_at);
-  remember(worker_at, request.cache_key);
+  touch_cache_key(worker_at, request.cache_key);
   team.held += request.needs.active_task;
   ++team.leases;
   ++team.leases_by_place[worker.place];
@@ -226,7 +226,7 @@ void Queue::serve() {
     workers_[worker].offered = false;
     while (workers_[worker].has_room()) {
       const Index line = next_for(worker);
-      if (line == nowhere) break;
+      if (line == no_index) break;
       grant(lines_[line].waiting.begin()->request, worker);
     }
   }

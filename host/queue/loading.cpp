@@ -43,7 +43,7 @@ RequestRow Queue::row_of(const Request& request) const {
   RequestRow row;
   row.number = request.number;
   row.team = teams_[request.team].id;
-  if (line.pool != nowhere) row.worker_pool_id = pools_[line.pool].id;
+  if (line.pool != no_index) row.worker_pool_id = pools_[line.pool].id;
   row.tags = array_of(line.tags);
   for (const auto& [name, amount] : request.needs.named()) row.resources[name] = amount;
   for (const Strategy strategy : request.strategies)
@@ -57,7 +57,7 @@ RequestRow Queue::row_of(const Request& request) const {
   row.created = request.created;
   row.deadline = known_time(request.deadline);
   row.state = request.state;
-  row.worker = request.worker == nowhere ? 0 : workers_[request.worker].number;
+  row.worker = request.worker == no_index ? 0 : workers_[request.worker].number;
   row.confirmed = request.confirmed;
   row.granted = known_time(request.granted);
   row.until = known_time(request.until);
@@ -178,7 +178,7 @@ Result<void> Queue::load_request(const RequestRow& row) {
   request.priority = static_cast<std::int32_t>(row.priority);
   request.team = index_of_team(row.team);
   request.line = index_of_line(
-      request.team, row.worker_pool_id.empty() ? nowhere : index_of_pool(row.worker_pool_id),
+      request.team, row.worker_pool_id.empty() ? no_index : index_of_pool(row.worker_pool_id),
       texts_of(row.tags));
   for (const std::string& name : texts_of(row.strategies))
     if (const auto strategy = strategy_from(name)) request.strategies.push_back(*strategy);

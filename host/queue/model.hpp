@@ -27,7 +27,7 @@ namespace muster::queue {
 using TeamId = Id<struct TeamTag>;
 
 using Index = std::uint32_t;
-inline constexpr Index nowhere = ~Index{0};
+inline constexpr Index no_index = ~Index{0};
 
 // Which of the workers with room is taken. In a chain the first says most; a later one decides
 // among those that the earlier ones find equally good.
@@ -84,8 +84,8 @@ struct Request {
   bool confirmed = false;  // its client has said that it knows its worker
   bool dirty = false;      // not yet in the batch of changes
   std::int32_t priority = 0;
-  Index team = nowhere, line = nowhere;
-  Index worker = nowhere;  // of a lease
+  Index team = no_index, line = no_index;
+  Index worker = no_index;  // of a lease
   std::vector<Strategy> strategies;
   Resources needs;
   Time created{}, deadline{}, granted{}, until{}, ended{};
@@ -152,7 +152,7 @@ struct Offered {
 
 struct Worker {
   std::int64_t number = 0;  // 0: the slot is free
-  Index pool = nowhere, team = nowhere, place = nowhere;
+  Index pool = no_index, team = no_index, place = no_index;
   std::vector<std::string> tags;
   Resources has, used{0, {}};
   std::int64_t working = 0;    // as it said itself
@@ -162,7 +162,7 @@ struct Worker {
   std::vector<Index> groups;            // at most two
   std::vector<Index> place_in_groups;   // beside them: where it stands among the open ones
   std::int64_t bucket = -1;             // under which number of used it stands there; -1: not open
-  Index reserved_for = nowhere;         // a line
+  Index reserved_for = no_index;        // a line
   std::vector<Index> leases;            // requests
   std::vector<std::string> cache_keys;  // served last, the newest at the end
 
@@ -181,7 +181,7 @@ struct Turn {
   double share = 0;
   std::int64_t minus_priority = 0;
   std::int64_t number = 0;
-  Index line = nowhere;
+  Index line = no_index;
   friend auto operator<=>(const Turn&, const Turn&) = default;
 };
 // In their order; each knows how many are before it.
@@ -194,18 +194,18 @@ using Turns = Ranked<Turn>;
 struct Age {
   Time since{};
   std::int64_t number = 0;
-  Index line = nowhere;
+  Index line = no_index;
   friend auto operator<=>(const Age&, const Age&) = default;
 };
 
 // The requests of one team for the same workers, in their order.
 struct Line {
-  Index team = nowhere;  // nowhere: the slot is free
-  Index pool = nowhere;
+  Index team = no_index;  // no_index: the slot is free
+  Index pool = no_index;
   std::vector<std::string> tags;
   struct Place {
     std::int64_t minus_priority = 0, number = 0;
-    Index request = nowhere;
+    Index request = no_index;
     friend auto operator<=>(const Place&, const Place&) = default;
   };
   using Places = Ranked<Place>;
@@ -216,7 +216,7 @@ struct Line {
   std::map<Resources, std::int64_t> wanted;  // "active-task" that waits, by what a request needs
   Time since{};                              // when it began to wait, or was granted something last
   struct Reach {
-    Index group = nowhere;
+    Index group = no_index;
     bool fallback = false;
   };
   std::vector<Reach> reach;
@@ -224,12 +224,12 @@ struct Line {
   bool to_place = false;  // its head is to be tried
   Turn turn;
   Age age;
-  Index reserved = nowhere;  // a worker that nobody else gets until its head fits there
+  Index reserved = no_index;  // a worker that nobody else gets until its head fits there
 };
 
 // What there is of workers that take work: pool and size.
 struct Shape {
-  Index pool = nowhere;
+  Index pool = no_index;
   Resources has;
   friend auto operator<=>(const Shape&, const Shape&) = default;
 };
@@ -239,7 +239,7 @@ enum class ScopeKind : std::uint8_t { shared, pool, team };
 // Workers that the same lines can use: shared, of one pool or of one team, with the same tags.
 struct Group {
   ScopeKind scope = ScopeKind::shared;
-  Index owner = nowhere;
+  Index owner = no_index;
   std::vector<std::string> tags;
   std::map<std::int64_t, std::vector<Index>> open;  // with room, by what they have in use
   std::set<Index> workers;                          // all of them

@@ -26,7 +26,7 @@ void Queue::place(Index at) {
   while (lines_[at].indexed) {
     const Index head = lines_[at].waiting.begin()->request;
     const Index worker = choose(lines_[at], requests_[head]);
-    if (worker == nowhere) return;
+    if (worker == no_index) return;
     if (goes_first(at, worker)) {
       grant(head, worker);
       continue;
@@ -57,7 +57,7 @@ void Queue::configure_placement(const std::map<WorkerPoolId, std::vector<Strateg
 // that says something, else the host.
 const std::vector<Strategy>& Queue::chain_of(const Line& line, const Request& request) const {
   if (!request.strategies.empty()) return request.strategies;
-  if (line.pool != nowhere && !pools_[line.pool].strategies.empty())
+  if (line.pool != no_index && !pools_[line.pool].strategies.empty())
     return pools_[line.pool].strategies;
   const TeamPool* first = nullptr;
   for (const Index at : teams_[line.team].pools) {
@@ -75,10 +75,11 @@ Index Queue::choose(const Line& line, const Request& request) const {
   const Index own = line.reserved;
   const auto usable = [&](Index at) {
     const Worker& worker = workers_[at];
-    return worker.takes_work && (worker.reserved_for == nowhere || at == own) &&
-           (line.pool == nowhere || line.pool == worker.pool) && worker.has_room_for(request.needs);
+    return worker.takes_work && (worker.reserved_for == no_index || at == own) &&
+           (line.pool == no_index || line.pool == worker.pool) &&
+           worker.has_room_for(request.needs);
   };
-  if (own != nowhere && usable(own)) return own;
+  if (own != no_index && usable(own)) return own;
   const auto served_before = [&](const Worker& worker) {
     return std::ranges::find(worker.cache_keys, request.cache_key) != worker.cache_keys.end();
   };
@@ -109,12 +110,12 @@ Index Queue::choose(const Line& line, const Request& request) const {
     score.back() = static_cast<std::int64_t>(draw(seed, worker.number) >> 1);
     return score;
   };
-  Index best = nowhere;
+  Index best = no_index;
   Score best_score{};
   const auto consider = [&](Index at) {
     if (!usable(at)) return;
     const Score score = score_of(at);
-    if (best != nowhere && score >= best_score) return;
+    if (best != no_index && score >= best_score) return;
     best = at;
     best_score = score;
   };
@@ -156,9 +157,9 @@ Index Queue::choose(const Line& line, const Request& request) const {
             consider(worker);
       look_into(groups_[reach.group]);
     }
-    if (best != nowhere) return best;
+    if (best != no_index) return best;
   }
-  return nowhere;
+  return no_index;
 }
 
 }  // namespace muster::queue

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ssh/public_key.hpp"
+#include "lib/ssh/public_key.hpp"
 
 namespace muster::queue {
 

@@ -99,14 +99,14 @@ void Queue::relink(Index at) {
       if (tags_match(groups_[group].tags, line.tags)) line.reach.push_back({group, fallback});
   };
   const auto add_shared = [&](bool fallback) {
-    if (line.pool == nowhere)
-      add(ScopeKind::shared, nowhere, fallback);
+    if (line.pool == no_index)
+      add(ScopeKind::shared, no_index, fallback);
     else if (!pools_[line.pool].dedicated)
       add(ScopeKind::pool, line.pool, fallback);
   };
   if (!team.pools.empty()) {
     for (const Index pool : team.pools)
-      if (line.pool == nowhere || line.pool == pool) add(ScopeKind::pool, pool, false);
+      if (line.pool == no_index || line.pool == pool) add(ScopeKind::pool, pool, false);
     add_shared(true);
   } else if (team.own_workers > 0) {
     add(ScopeKind::team, line.team, false);
@@ -125,7 +125,7 @@ void Queue::relink(Index at) {
 bool Queue::anyone_is_large_enough(const Line& line, const Resources& needs) const {
   return std::ranges::any_of(line.reach, [&](const Line::Reach& reach) {
     return std::ranges::any_of(groups_[reach.group].shapes, [&](const auto& shape) {
-      return (line.pool == nowhere || line.pool == shape.first.pool) &&
+      return (line.pool == no_index || line.pool == shape.first.pool) &&
              shape.first.has.has_room({0, {}}, needs);
     });
   });
@@ -183,7 +183,7 @@ void Queue::relink_team(Index team) {
 
 void Queue::relink_all() {
   for (Index line = 0; line < lines_.size(); ++line)
-    if (lines_[line].team != nowhere) relink(line);
+    if (lines_[line].team != no_index) relink(line);
 }
 
 // -------------------------------------------------------------------------------------------------

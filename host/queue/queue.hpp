@@ -53,7 +53,7 @@ struct FilePool {
 
 // Capacity that waits, and the pools whose workers could serve it, the preferred ones first.
 struct Waiting {
-  Index line = nowhere;
+  Index line = no_index;
   std::int64_t capacity = 0;  // of "active-task", of requests that need the same
   Resources needs = {};
   std::vector<std::string> tags;
@@ -123,7 +123,7 @@ class Queue {
   // Its client lives. Of a lease: it knows its worker.
   Result<void> heartbeat(std::int64_t request, Time now);
   // The client waits for an answer right now.
-  void heard_of(std::int64_t request, Time now);
+  void note_client_alive(std::int64_t request, Time now);
   // Its client is told that it may expect its worker then; only the first time counts.
   void promise(std::int64_t request, const verdict::Eta& eta);
 
@@ -205,7 +205,7 @@ class Queue {
   static void learn_working(Worker& worker, std::int64_t working);
   void reopen(Index worker);
   void close(Index worker);
-  void remember(Index worker, const std::string& cache_key);
+  void touch_cache_key(Index worker, const std::string& cache_key);
   void unreserve(Index line);
 
   // requesting.cpp

@@ -64,7 +64,7 @@ Result<std::int64_t> Queue::request(Ask ask, std::int64_t number, Time now) {
   const auto [repeated, end] = std::ranges::unique(ask.tags);
   ask.tags.erase(repeated, end);
   const Index team = index_of_team(ask.team);
-  const Index pool = ask.pool.empty() ? nowhere : index_of_pool(ask.pool);
+  const Index pool = ask.pool.empty() ? no_index : index_of_pool(ask.pool);
   const auto known =
       ask.token.empty() ? by_token_.end() : by_token_.find(token_key(team, ask.token));
   if (known != by_token_.end()) {
@@ -140,7 +140,7 @@ void Queue::forget(Index at) {
 // Lines
 
 Index Queue::index_of_line(Index team, Index pool, const std::vector<std::string>& tags) {
-  const auto [known, added] = line_index_.try_emplace({team, pool, tags}, nowhere);
+  const auto [known, added] = line_index_.try_emplace({team, pool, tags}, no_index);
   if (!added) return known->second;
   Index at = static_cast<Index>(lines_.size());
   if (free_lines_.empty()) {
@@ -209,7 +209,7 @@ void Queue::free_worker(Index at) {
   Team& team = teams_[request.team];
   team.held -= request.needs.active_task;
   --team.leases;
-  if (request.worker != nowhere) {
+  if (request.worker != no_index) {
     Worker& worker = workers_[request.worker];
     const auto place = team.leases_by_place.find(worker.place);
     if (--place->second == 0) team.leases_by_place.erase(place);
@@ -218,7 +218,7 @@ void Queue::free_worker(Index at) {
     load_changes_.push_back(worker.number);
     reopen(request.worker);
     offer_again(request.worker);
-    request.worker = nowhere;
+    request.worker = no_index;
   }
   if (team.max_held == 0) return;
   for (const Index line : team.lines) {
@@ -229,7 +229,7 @@ void Queue::free_worker(Index at) {
 
 // Of a lease that was not cut short by the end of its worker.
 void Queue::measure(const Request& request) {
-  if (request.worker == nowhere || request.granted == Time{}) return;
+  if (request.worker == no_index || request.granted == Time{}) return;
   lease_times_.push_back({workers_[request.worker].number, now_ - request.granted});
 }
 
@@ -308,7 +308,7 @@ Result<void> Queue::heartbeat(std::int64_t number, Time now) {
   return {};
 }
 
-void Queue::heard_of(std::int64_t number, Time now) {
+void Queue::note_client_alive(std::int64_t number, Time now) {
   const auto known = request_index_.find(number);
   if (known != request_index_.end())
     requests_[known->second].heard = std::max(requests_[known->second].heard, now);
@@ -407,7 +407,7 @@ void Queue::clock_was_set(Time now) {
   }
   for (auto& [at, number] : ended_) at = std::min(at, now);
   for (Index line = 0; line < lines_.size(); ++line) {
-    if (lines_[line].team == nowhere || lines_[line].since <= now) continue;
+    if (lines_[line].team == no_index || lines_[line].since <= now) continue;
     lines_[line].since = now;
     index(line);
   }

@@ -70,11 +70,11 @@ void World::check_idle_workers(const queue::Queue& queue) {
     if (team.max_held > 0 && team.held + head.needs.active_task > team.max_held) continue;
     const queue::Waiting may_use = queue.candidates_of(head);
     for (const queue::Worker& worker : queue.workers()) {
-      if (worker.number == 0 || !worker.takes_work || worker.team != queue::nowhere) continue;
+      if (worker.number == 0 || !worker.takes_work || worker.team != queue::no_index) continue;
       const queue::TeamPool& pool = queue.pools()[worker.pool];
       const bool candidate = std::ranges::find(may_use.pools, pool.id) != may_use.pools.end() ||
                              (may_use.shared && !pool.dedicated);
-      const bool kept = worker.reserved_for != queue::nowhere && worker.reserved_for != at;
+      const bool kept = worker.reserved_for != queue::no_index && worker.reserved_for != at;
       if (candidate && !kept && queue::tags_match(worker.tags, line.tags) &&
           worker.has_room_for(head.needs))
         violated(name_of(head) + " waits while worker " + std::to_string(worker.number) +

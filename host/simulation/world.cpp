@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "host/base/secret.hpp"
 #include "host/fleet/rows.hpp"
 #include "host/simulation/parts.hpp"
 #include "host/store/row.hpp"
+#include "lib/base/secret.hpp"
 
 namespace muster::simulation {
 namespace {

@@ -10,9 +10,9 @@
 #include <mutex>
 #include <thread>
 
-#include "host/base/clock.hpp"
-#include "host/base/log.hpp"
 #include "host/store/store.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/log.hpp"
 
 namespace muster::store {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "host/base/secret.hpp"
 #include "host/store/checks.hpp"
+#include "lib/base/secret.hpp"
 
 namespace muster::store {
 namespace {

@@ -12,7 +12,7 @@
 
 #include <muster/codec.hpp>
 
-#include "host/base/atomic_file.hpp"
+#include "lib/base/atomic_file.hpp"
 
 namespace muster::store::sqlite {
 namespace fs = std::filesystem;

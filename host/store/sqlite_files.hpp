@@ -7,8 +7,8 @@
 
 #include <muster/error.hpp>
 
-#include "host/base/clock.hpp"
-#include "host/base/file_descriptor.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/file_descriptor.hpp"
 
 namespace muster::store::sqlite {
 

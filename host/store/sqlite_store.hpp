@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <memory>
 
-#include "host/base/clock.hpp"
-#include "host/base/log.hpp"
 #include "host/store/migrations.hpp"
 #include "host/store/store.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/log.hpp"
 
 namespace muster::store {
 

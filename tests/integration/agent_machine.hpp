@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/base/secret.hpp"
+#include "lib/base/secret.hpp"
 #include "tests/integration/musterd_process.hpp"
 #include "tests/support/eventually.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/base/secret.hpp"
+#include "lib/base/secret.hpp"
 #include "tests/integration/musterd_process.hpp"
 #include "tests/support/eventually.hpp"
 

@@ -11,7 +11,7 @@
 
 #include <muster/codec.hpp>
 
-#include "host/base/secret.hpp"
+#include "lib/base/secret.hpp"
 #include "tests/integration/api_description.hpp"
 
 namespace muster::testing {

@@ -72,7 +72,7 @@ void wait_until(So so, const char* what) {
   throw std::runtime_error(std::string("never: ") + what);
 }
 
-TEST(FleetOfHost, a_host_that_is_killed_while_it_launches_loses_and_doubles_nothing) {
+TEST(FleetRuntime, a_host_that_is_killed_while_it_launches_loses_and_doubles_nothing) {
   const TemporaryFolder folder;
   write_workers(folder);
   Musterd host(host_toml(folder), {}, MUSTER_SHIPPED_PLUGINS);
@@ -87,7 +87,7 @@ TEST(FleetOfHost, a_host_that_is_killed_while_it_launches_loses_and_doubles_noth
   EXPECT_EQ(machines(folder).size(), static_cast<std::size_t>(pool_size));
 }
 
-TEST(FleetOfHost, a_host_with_a_damaged_store_serves_and_says_why_it_decides_nothing) {
+TEST(FleetRuntime, a_host_with_a_damaged_store_serves_and_says_why_it_decides_nothing) {
   const TemporaryFolder folder;
   write_workers(folder);
   const std::filesystem::path backup = folder / "backup.db";

@@ -47,7 +47,7 @@ json::value when(const Musterd& host, const std::string& path,
   throw std::runtime_error(path + " never said so, but " + json::write(last));
 }
 
-TEST(FleetOfHost, starts_workers_for_demand_and_refuses_a_bad_push) {
+TEST(FleetRuntime, starts_workers_for_demand_and_refuses_a_bad_push) {
   const GitRepository work;
   work.write("build.toml", workers("4"));
   const std::string first = work.commit();

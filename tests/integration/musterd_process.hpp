@@ -9,7 +9,7 @@
 #include <muster/json.hpp>
 
 #include "cli/host_client.hpp"
-#include "host/base/file_descriptor.hpp"
+#include "lib/base/file_descriptor.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace muster::testing {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/base/atomic_file.hpp"
+#include "lib/base/atomic_file.hpp"
 #include "tests/integration/musterd_process.hpp"
 #include "tests/support/eventually.hpp"
 
@@ -20,7 +20,7 @@ std::string library(const std::string& name, const std::string& version) {
   return std::string(MUSTER_BAD_PLUGINS) + "/" + name + "-" + version + "/" + name + ".so";
 }
 
-struct PluginsOfHost : ::testing::Test {
+struct HostPlugins : ::testing::Test {
   Musterd host;
   Variables environment{{"MUSTER_URL", host.address().url}, {"MUSTER_TOKEN", host.address().token}};
 
@@ -38,7 +38,7 @@ struct PluginsOfHost : ::testing::Test {
   }
 };
 
-TEST_F(PluginsOfHost, an_installed_plugin_is_active_at_once_and_its_killed_cell_comes_back) {
+TEST_F(HostPlugins, an_installed_plugin_is_active_at_once_and_its_killed_cell_comes_back) {
   const Finished installed = muster({"install", library("good", "1.0.0")});
   EXPECT_EQ(installed.exit_code, 0) << installed.output;
   EXPECT_THAT(installed.output, HasSubstr("the host says: active"));
@@ -51,7 +51,7 @@ TEST_F(PluginsOfHost, an_installed_plugin_is_active_at_once_and_its_killed_cell_
   }));
 }
 
-TEST_F(PluginsOfHost, a_plugin_dropped_with_plain_files_is_found_without_being_told) {
+TEST_F(HostPlugins, a_plugin_dropped_with_plain_files_is_found_without_being_told) {
   const std::string bytes = content_of(library("good", "1.0.0"));
   const fs::path folder = host.data_directory() / "plugins.d" / "good";
   fs::create_directories(folder);
@@ -63,7 +63,7 @@ TEST_F(PluginsOfHost, a_plugin_dropped_with_plain_files_is_found_without_being_t
   EXPECT_TRUE(eventually([&] { return !instance_of("provider/good").empty(); }));
 }
 
-TEST_F(PluginsOfHost, an_upgrade_serves_and_a_rollback_undoes_it) {
+TEST_F(HostPlugins, an_upgrade_serves_and_a_rollback_undoes_it) {
   muster({"install", library("good", "1.0.0")});
   EXPECT_THAT(muster({"install", library("good", "2.0.0")}).output,
               HasSubstr("the host says: active"));
@@ -73,14 +73,14 @@ TEST_F(PluginsOfHost, an_upgrade_serves_and_a_rollback_undoes_it) {
   EXPECT_EQ(instance_of("provider/good").at("version").as_string(), "1.0.0");
 }
 
-TEST_F(PluginsOfHost, what_is_broken_is_refused_before_it_is_installed) {
+TEST_F(HostPlugins, what_is_broken_is_refused_before_it_is_installed) {
   const Finished refused = muster({"install", library("crashes_on_load", "1.0.0")});
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.output, HasSubstr("the plugin is refused: its process ended while starting"));
   EXPECT_FALSE(fs::exists(host.data_directory() / "plugins.d/provider/crashes_on_load"));
 }
 
-TEST_F(PluginsOfHost, a_reload_starts_the_instances_that_were_added) {
+TEST_F(HostPlugins, a_reload_starts_the_instances_that_were_added) {
   muster({"install", library("good", "1.0.0")});
   EXPECT_EQ(instance_of("provider/good").at("instanceId").as_string(), "good-standby");
   host.configure("[providers.mine]\nplugin = \"provider/good\"\n");
@@ -91,7 +91,7 @@ TEST_F(PluginsOfHost, a_reload_starts_the_instances_that_were_added) {
   }));
 }
 
-TEST_F(PluginsOfHost, mistakes_are_told_in_a_sentence) {
+TEST_F(HostPlugins, mistakes_are_told_in_a_sentence) {
   EXPECT_THAT(muster({"rollback", "provider/absent"}).output,
               HasSubstr("there is no active plugin \"provider/absent\"; see: muster plugin list"));
   EXPECT_THAT(muster({"check", "/nowhere/x.so"}).output,
@@ -101,14 +101,14 @@ TEST_F(PluginsOfHost, mistakes_are_told_in_a_sentence) {
   EXPECT_EQ(muster({"list", "--url", "http://127.0.0.1:1"}).exit_code, 1);
 }
 
-TEST_F(PluginsOfHost, check_tells_which_promises_a_plugin_breaks) {
+TEST_F(HostPlugins, check_tells_which_promises_a_plugin_breaks) {
   const Finished checked =
       muster({"check", library("good", "1.0.0")});  // good for the loader, no real provider
   EXPECT_EQ(checked.exit_code, 1);
   EXPECT_THAT(checked.output, HasSubstr("The plugin breaks its contract."));
 }
 
-TEST_F(PluginsOfHost, check_and_list_speak_json) {
+TEST_F(HostPlugins, check_and_list_speak_json) {
   const Finished checked =
       muster({"check", "--json", std::string(MUSTER_SHIPPED_PLUGINS) + "/strategy/classic"});
   EXPECT_EQ(checked.exit_code, 0) << checked.output;

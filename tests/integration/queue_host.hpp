@@ -9,7 +9,7 @@
 
 #include <openssl/hmac.h>
 
-#include "host/base/secret.hpp"
+#include "lib/base/secret.hpp"
 #include "tests/integration/musterd_process.hpp"
 #include "tests/support/eventually.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/base/secret.hpp"
+#include "lib/base/secret.hpp"
 #include "tests/integration/musterd_process.hpp"
 #include "tests/support/raw_client.hpp"
 

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "host/git/process.hpp"
+#include "lib/git/process.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace muster::testing {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <sys/socket.h>
 
-#include "host/base/file_descriptor.hpp"
+#include "lib/base/file_descriptor.hpp"
 
 namespace muster::testing {
 

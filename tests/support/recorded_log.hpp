@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "host/base/log.hpp"
+#include "lib/base/log.hpp"
 
 namespace muster::testing {
 

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "host/base/file_descriptor.hpp"
+#include "lib/base/file_descriptor.hpp"
 
 namespace muster::testing {
 

@@ -11,7 +11,7 @@
 #include <openssl/evp.h>
 #include <openssl/rsa.h>
 
-#include "ssh/wire.hpp"
+#include "lib/ssh/wire.hpp"
 
 namespace muster::ssh {
 

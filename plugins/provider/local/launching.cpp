@@ -8,8 +8,8 @@
 #include "plugins/base/digest.hpp"
 #include "plugins/provider/local/identity.hpp"
 #include "plugins/provider/local/limits.hpp"
+#include "plugins/provider/local/local_workers_folder.hpp"
 #include "plugins/provider/local/processes.hpp"
-#include "plugins/provider/local/workshop.hpp"
 
 namespace muster::local {
 namespace {
@@ -52,15 +52,16 @@ std::string root_url_in(const json::object& registration) {
 
 }  // namespace
 
-struct Workshop::Starting {
+struct LocalWorkersFolder::Starting {
   fs::path folder;
   Record record;
   Limits limits = {};
   pid_t pid = 0;
 };
 
-json::object Workshop::agent_configuration(const AllocateRequest& request, const Section& section,
-                                           const Starting& starting) const {
+json::object LocalWorkersFolder::agent_configuration(const AllocateRequest& request,
+                                                     const Section& section,
+                                                     const Starting& starting) const {
   const Image& image = settings_.images.at(section.image);
   const Instance& instance = starting.record.instance;
   json::object environment{{folder_variable, starting.folder.string()}};
@@ -89,8 +90,8 @@ json::object Workshop::agent_configuration(const AllocateRequest& request, const
 }
 
 // What was launched for this key before. Nothing: a launch may begin.
-std::optional<Launch> Workshop::known(const AllocateRequest&, const IdempotencyKey& key,
-                                      const fs::path& folder) {
+std::optional<Launch> LocalWorkersFolder::known(const AllocateRequest&, const IdempotencyKey& key,
+                                                const fs::path& folder) {
   if (!is_there(folder)) return std::nullopt;
   Look look;
   const auto worker = look_at(folder, look);  // discards what never started
@@ -103,8 +104,9 @@ std::optional<Launch> Workshop::known(const AllocateRequest&, const IdempotencyK
   return std::nullopt;
 }
 
-Result<Workshop::Starting> Workshop::prepare(const AllocateRequest& request, const Section& section,
-                                             const IdempotencyKey& key) {
+Result<LocalWorkersFolder::Starting> LocalWorkersFolder::prepare(const AllocateRequest& request,
+                                                                 const Section& section,
+                                                                 const IdempotencyKey& key) {
   const LaunchConfig& from = request.launch_config;
   Starting starting{settings_.folder / worker_for(request.owner, key).str(), {}};
   auto limits =
@@ -135,8 +137,8 @@ Result<Workshop::Starting> Workshop::prepare(const AllocateRequest& request, con
 }
 
 // instance.json comes last: without it the folder means nothing.
-Result<void> Workshop::write_files(const AllocateRequest& request, const Section& section,
-                                   Starting& starting) const {
+Result<void> LocalWorkersFolder::write_files(const AllocateRequest& request, const Section& section,
+                                             Starting& starting) const {
   const fs::path& folder = starting.folder;
   if (::mkdir(folder.c_str(), 0700) != 0 || ::mkdir((folder / "work").c_str(), 0700) != 0)
     return trouble(folder, "cannot be made", errno);
@@ -151,7 +153,7 @@ Result<void> Workshop::write_files(const AllocateRequest& request, const Section
   return write_durably(folder / "instance.json", encode(starting.record));
 }
 
-Result<void> Workshop::begin(Starting& starting) const {
+Result<void> LocalWorkersFolder::begin(Starting& starting) const {
   Program program;
   program.command = settings_.agent;
   for (const std::string& word : {std::string("--detach"), std::string("--config"),
@@ -168,7 +170,7 @@ Result<void> Workshop::begin(Starting& starting) const {
   return {};
 }
 
-Result<void> Workshop::finish(Starting& starting, const Context& context) const {
+Result<void> LocalWorkersFolder::finish(Starting& starting, const Context& context) const {
   const auto status = wait_for(starting.pid, settings_.start_timeout, context);
   const std::string agent = "the agent " + settings_.agent.front();
   const std::string words = last_words(starting.folder / "output.log");
@@ -183,8 +185,8 @@ Result<void> Workshop::finish(Starting& starting, const Context& context) const 
   return *status == 2 || *status == 3 ? Error::config(message) : Error::transient(message);
 }
 
-std::vector<Launch> Workshop::launch(const AllocateRequest& request, const Section& section,
-                                     const Context& context) {
+std::vector<Launch> LocalWorkersFolder::launch(const AllocateRequest& request,
+                                               const Section& section, const Context& context) {
   std::vector<Launch> launches;
   std::vector<std::optional<Starting>> all;
   std::int64_t room = settings_.max_workers - look().alive;
@@ -222,7 +224,7 @@ std::vector<Launch> Workshop::launch(const AllocateRequest& request, const Secti
   return launches;
 }
 
-Error Workshop::no_room() const {
+Error LocalWorkersFolder::no_room() const {
   return Error::quota("this machine runs " + std::to_string(settings_.max_workers) +
                       " workers already, which is all that maxWorkers allows")
       .hold_for(std::chrono::seconds(15));

@@ -10,7 +10,7 @@
 
 #include <muster/provider.hpp>
 
-#include "plugins/provider/local/workshop.hpp"
+#include "plugins/provider/local/local_workers_folder.hpp"
 
 namespace muster::local {
 
@@ -42,7 +42,7 @@ class LocalProvider final : public Provider {
   void run();
 
   std::mutex mutex_;  // of the workshop
-  Workshop workshop_;
+  LocalWorkersFolder workshop_;
   Settings settings_;  // as given; never changes
   std::condition_variable wake_;
   bool leaving_ = false;

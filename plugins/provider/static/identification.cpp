@@ -1,8 +1,8 @@
 #include "plugins/provider/static/identification.hpp"
 
+#include "lib/ssh/pool_key_proof.hpp"
 #include "plugins/base/digest.hpp"
 #include "plugins/provider/static/wanted_state.hpp"
-#include "ssh/pool_key_proof.hpp"
 
 namespace muster::static_machines {
 namespace {

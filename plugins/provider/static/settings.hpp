@@ -12,9 +12,9 @@
 #include <muster/ids.hpp>
 #include <muster/json.hpp>
 
+#include "lib/ssh/public_key.hpp"
 #include "plugins/provider/static/command_template.hpp"
 #include "plugins/provider/static/host_name.hpp"
-#include "ssh/public_key.hpp"
 
 namespace muster::static_machines {
 

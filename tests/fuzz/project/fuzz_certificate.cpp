@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "host/auth/grant.hpp"
-#include "host/hawk/hawk.hpp"
+#include "lib/hawk/hawk.hpp"
 #include "require.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "host/auth/authority.hpp"
-#include "host/base/fake_clock.hpp"
-#include "host/hawk/hawk.hpp"
+#include "lib/base/fake_clock.hpp"
+#include "lib/hawk/hawk.hpp"
 #include "require.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "host/http/outgoing.hpp"
-#include "host/http/request_parser.hpp"
-#include "host/http/route_table.hpp"
+#include "lib/http/outgoing.hpp"
+#include "lib/http/request_parser.hpp"
+#include "lib/http/route_table.hpp"
 #include "require.hpp"
 
 namespace {

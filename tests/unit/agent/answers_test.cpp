@@ -6,7 +6,7 @@
 #include <muster/codec.hpp>
 
 #include "agent/host_calls.hpp"
-#include "host/base/fake_clock.hpp"
+#include "lib/base/fake_clock.hpp"
 #include "tests/support/scripted_server.hpp"
 
 namespace muster::agent {

@@ -9,7 +9,7 @@
 
 #include "agent/metadata.hpp"
 #include "agent/pool_key.hpp"
-#include "host/hawk/hawk.hpp"
+#include "lib/hawk/hawk.hpp"
 #include "tests/support/scripted_server.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -93,7 +93,7 @@ TEST(PoolKeys, of_openssl_sign_what_openssl_accepts) {
   }
 }
 
-// Made by ssh-keygen for this test and used nowhere else.
+// Made by ssh-keygen for this test and used no_index else.
 constexpr const char* openssh_key = R"(-----BEGIN OPENSSH PRIVATE KEY-----
 b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW
 QyNTUxOQAAACCF7Y81dmSUueeTmmVi+GZCgEuxwtYYRitWUQk/t/1+TgAAAIjU0+281NPt

@@ -8,10 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "host/auth/guard.hpp"
-#include "host/base/fake_clock.hpp"
-#include "host/base/file_descriptor.hpp"
-#include "host/http/answer.hpp"
-#include "host/http/server.hpp"
+#include "lib/base/fake_clock.hpp"
+#include "lib/base/file_descriptor.hpp"
+#include "lib/http/answer.hpp"
+#include "lib/http/server.hpp"
 #include "tests/support/recorded_log.hpp"
 
 namespace muster::cli {

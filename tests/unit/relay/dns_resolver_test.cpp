@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/base/file_descriptor.hpp"
+#include "lib/base/file_descriptor.hpp"
 #include "relay/dns_server.hpp"
 #include "tests/unit/relay/dns_wire.hpp"
 

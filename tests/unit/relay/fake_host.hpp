@@ -5,9 +5,9 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "host/hawk/hawk.hpp"
-#include "host/http/answer.hpp"
-#include "host/http/server.hpp"
+#include "lib/hawk/hawk.hpp"
+#include "lib/http/answer.hpp"
+#include "lib/http/server.hpp"
 #include "relay/host_link.hpp"
 
 namespace muster::relay {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/base/fake_clock.hpp"
+#include "lib/base/fake_clock.hpp"
 #include "relay/verdict_cache.hpp"
 
 namespace muster::relay {

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "host/base/fake_clock.hpp"
-#include "host/metrics/metrics.hpp"
+#include "lib/base/fake_clock.hpp"
+#include "lib/metrics/metrics.hpp"
 #include "relay/readiness.hpp"
 #include "relay/routes.hpp"
 #include "tests/support/raw_client.hpp"

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/base/fake_clock.hpp"
+#include "lib/base/fake_clock.hpp"
 #include "tests/unit/relay/zone.hpp"
 
 namespace muster::relay {

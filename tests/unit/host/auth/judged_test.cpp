@@ -4,8 +4,8 @@
 #include <muster/codec.hpp>
 
 #include "host/auth/authority.hpp"
-#include "host/base/atomic_file.hpp"
-#include "host/base/fake_clock.hpp"
+#include "lib/base/atomic_file.hpp"
+#include "lib/base/fake_clock.hpp"
 
 namespace muster::auth {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "host/auth/authority.hpp"
-#include "host/base/fake_clock.hpp"
-#include "host/hawk/hawk.hpp"
+#include "lib/base/fake_clock.hpp"
+#include "lib/hawk/hawk.hpp"
 
 namespace muster::auth {
 

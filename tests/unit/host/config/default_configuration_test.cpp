@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/base/atomic_file.hpp"
+#include "lib/base/atomic_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace muster::config {

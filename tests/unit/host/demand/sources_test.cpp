@@ -8,7 +8,7 @@
 #include <muster/testing/fake_host.hpp>
 
 #include "host/demand/source.hpp"
-#include "host/fetch/fetch.hpp"
+#include "lib/http_client/fetch.hpp"
 #include "tests/support/python_service.hpp"
 #include "tests/support/temporary_folder.hpp"
 

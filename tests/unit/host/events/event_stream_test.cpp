@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "host/http/worker_threads.hpp"
+#include "lib/http/worker_threads.hpp"
 #include "tests/unit/host/events/events_fixture.hpp"
 
 namespace muster::events {

@@ -6,11 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/base/fake_clock.hpp"
 #include "host/events/delivery_book.hpp"
 #include "host/events/event_log.hpp"
 #include "host/store/memory_store.hpp"
 #include "host/store/row.hpp"
+#include "lib/base/fake_clock.hpp"
 
 namespace muster::events {
 

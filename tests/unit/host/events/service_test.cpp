@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <thread>
 
-#include "host/fetch/fetch.hpp"
-#include "host/http/router.hpp"
 #include "host/plugin_loader/deadline_context.hpp"
 #include "host/store/committer.hpp"
+#include "lib/http/router.hpp"
+#include "lib/http_client/fetch.hpp"
 #include "tests/support/eventually.hpp"
 #include "tests/support/python_service.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,7 +1,7 @@
 #include "host/events/webhook.hpp"
 
-#include "host/base/secret.hpp"
 #include "host/events/webhook_transport.hpp"
+#include "lib/base/secret.hpp"
 #include "tests/unit/host/events/events_fixture.hpp"
 
 namespace muster::events {

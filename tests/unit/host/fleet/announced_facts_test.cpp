@@ -43,8 +43,8 @@ struct Newborn {
   }
   std::string team() {
     const queue::Worker& worker = offered();
-    return worker.team == queue::nowhere ? ""
-                                         : driver.fleet().queue().teams()[worker.team].id.str();
+    return worker.team == queue::no_index ? ""
+                                          : driver.fleet().queue().teams()[worker.team].id.str();
   }
   bool serves(std::int64_t memory) {
     const auto number = driver.fleet().request_worker(

@@ -1,4 +1,4 @@
-// What not to try for a while, and how it is tried again: holds, canaries, doubted launch
+// What not to try for a while, and how it is tried again: holds, canaries, on_probation launch
 // configurations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -197,7 +197,7 @@ TEST(Doubt, a_launch_configuration_that_only_fails_is_not_launched_from_while_an
   driver.demand("p/w", 2);
   driver.advance(20min);
   EXPECT_EQ(driver.launch_config("lc-2")->totals.used(), 2);
-  EXPECT_TRUE(driver.launch_config("lc-1")->doubted);
+  EXPECT_TRUE(driver.launch_config("lc-1")->on_probation);
   const auto tried = driver.launch_config("lc-1")->health.last_hour(driver.wall()).tried;
   driver.demand("p/w", 10);
   driver.advance(10min);
@@ -216,13 +216,13 @@ TEST(Doubt, ends_after_the_hour_with_one_canary_that_registers) {
   };
   driver.demand("p/w", 3);
   driver.advance(10min);
-  ASSERT_TRUE(driver.launch_config("lc-1")->doubted);
+  ASSERT_TRUE(driver.launch_config("lc-1")->on_probation);
   broken = false;
   driver.advance(62min);
   EXPECT_EQ(driver.launch_config("lc-1")->totals.requested, 1) << "one tries";
   driver.register_all();
   driver.advance(1min);
-  EXPECT_FALSE(driver.launch_config("lc-1")->doubted);
+  EXPECT_FALSE(driver.launch_config("lc-1")->on_probation);
   EXPECT_GE(driver.launch_config("lc-1")->totals.used(), 2) << "and then the rest";
 }
 
@@ -237,7 +237,7 @@ TEST(Doubt, a_healthy_launch_configuration_that_has_all_workers_is_not_doubted) 
   for (const std::string& id : driver.cloud().ids()) ASSERT_TRUE(driver.active(id, 1));
   driver.demand("p/w", 8);
   driver.advance(1min);
-  EXPECT_FALSE(driver.launch_config("lc-1")->doubted);
+  EXPECT_FALSE(driver.launch_config("lc-1")->on_probation);
   EXPECT_GE(driver.launch_config("lc-1")->totals.used(), 12);
 }
 

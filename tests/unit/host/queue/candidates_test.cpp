@@ -1,7 +1,7 @@
 // Which workers a team may use: the table of the proposal for worker pools, row by row.
 #include <gtest/gtest.h>
 
-#include "tests/unit/host/queue/scene.hpp"
+#include "tests/unit/host/queue/fixture.hpp"
 
 namespace muster::queue::testing {
 namespace {
@@ -105,7 +105,7 @@ class Candidates : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Candidates, are_those_of_the_table) {
   const Case& row = GetParam();
-  Scene scene;
+  Fixture scene;
   for (const char* pool : {"a", "b", "c", "empty"}) scene.dedicate(pool, {"somebody"});
   for (const std::string& pool : row.pools) scene.dedicate(pool, {"team"});
   std::map<std::int64_t, std::string> names;
@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(Table, Candidates, ::testing::ValuesIn(cases),
 // Attachments
 
 TEST(WorkerPools, of_a_team_end_with_the_attachment_and_its_leases_do_not) {
-  Scene scene;
+  Fixture scene;
   scene.dedicate("a", {"team"});
   const auto worker = scene.worker(2, "a");
   const auto first = scene.ask("team");
@@ -159,7 +159,7 @@ TEST(WorkerPools, of_a_team_end_with_the_attachment_and_its_leases_do_not) {
 }
 
 TEST(WorkerPools, are_destroyed_only_without_teams_and_workers) {
-  Scene scene;
+  Fixture scene;
   scene.dedicate("a", {"team"});
   const auto worker = scene.worker(1, "a");
   EXPECT_FALSE(scene.queue.destroy_pool(WorkerPoolId("a"), scene.now));
@@ -171,7 +171,7 @@ TEST(WorkerPools, are_destroyed_only_without_teams_and_workers) {
 }
 
 TEST(WorkerPools, are_attached_exclusively_to_teams_without_any) {
-  Scene scene;
+  Fixture scene;
   scene.dedicate("a", {"team"});
   scene.dedicate("b", {});
   const auto refused =
@@ -184,7 +184,7 @@ TEST(WorkerPools, are_attached_exclusively_to_teams_without_any) {
 }
 
 TEST(Tags, that_nobody_has_any_more_are_forgotten) {
-  Scene scene;
+  Fixture scene;
   const auto plain = scene.worker(2);
   const auto waits_for = [&](const std::string& tag) {
     return *scene.ask(Ask{.team = TeamId("team"), .tags = {tag}, .heartbeat = 24h});
@@ -205,7 +205,7 @@ TEST(Tags, that_nobody_has_any_more_are_forgotten) {
 }
 
 TEST(WorkerPools, of_files_are_changed_in_the_file) {
-  Scene scene;
+  Fixture scene;
   scene.queue.configure_pools({{WorkerPoolId("a"), {"builds.toml", {TeamId("team")}}}}, scene.now);
   const auto worker = scene.worker(2, "a");
   EXPECT_EQ(scene.holds(scene.ask("team")), worker);

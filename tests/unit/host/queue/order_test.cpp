@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/host/queue/scene.hpp"
+#include "tests/unit/host/queue/fixture.hpp"
 
 namespace muster::queue::testing {
 namespace {
 
 TEST(Order, within_a_team_is_first_come_first_served) {
-  Scene scene;
+  Fixture scene;
   const auto first = scene.ask("a"), second = scene.ask("a"), third = scene.ask("a");
   const auto worker = scene.worker();
   EXPECT_EQ(scene.holds(first), worker);
@@ -19,7 +19,7 @@ TEST(Order, within_a_team_is_first_come_first_served) {
 }
 
 TEST(Order, within_a_team_heeds_priorities) {
-  Scene scene;
+  Fixture scene;
   const auto low = *scene.ask(Ask{.team = TeamId("a"), .priority = -1});
   const auto usual = scene.ask("a");
   const auto high = *scene.ask(Ask{.team = TeamId("a"), .priority = 5});
@@ -32,7 +32,7 @@ TEST(Order, within_a_team_heeds_priorities) {
 }
 
 TEST(Order, between_teams_does_not_heed_priorities) {
-  Scene scene;
+  Fixture scene;
   scene.worker();
   const auto before = scene.ask("loud");  // so that it has used something
   const auto quiet = scene.ask("quiet");
@@ -43,7 +43,7 @@ TEST(Order, between_teams_does_not_heed_priorities) {
 }
 
 // How many of the grants each team got.
-std::map<std::string, int> grants(Scene& scene, int rounds) {
+std::map<std::string, int> grants(Fixture& scene, int rounds) {
   std::map<std::string, int> got;
   for (int i = 0; i < rounds; ++i) {
     scene.wait(60s);
@@ -59,7 +59,7 @@ std::map<std::string, int> grants(Scene& scene, int rounds) {
 }
 
 TEST(Order, between_teams_is_by_weight_however_much_each_asks_for) {
-  Scene scene;
+  Fixture scene;
   ASSERT_TRUE(scene.queue.set_team(TeamId("heavy"), {.weight = 3}, scene.now));
   for (int i = 0; i < 500; ++i) scene.ask("flood");
   for (int i = 0; i < 100; ++i) scene.ask("heavy");
@@ -70,7 +70,7 @@ TEST(Order, between_teams_is_by_weight_however_much_each_asks_for) {
 }
 
 TEST(Order, counts_the_time_of_leases_and_not_only_their_number) {
-  Scene scene({.half_life = 24h, .patience = 24h});
+  Fixture scene({.half_life = 24h, .patience = 24h});
   scene.worker();
   // "long" holds for ten minutes each time, "short" for one.
   std::map<std::string, std::chrono::minutes> used;
@@ -93,7 +93,7 @@ TEST(Order, counts_the_time_of_leases_and_not_only_their_number) {
 }
 
 TEST(Order, forgets_what_was_used_long_ago) {
-  Scene scene({.half_life = 1h});
+  Fixture scene({.half_life = 1h});
   scene.worker();
   const auto held = scene.ask("old");
   scene.wait(1h);
@@ -116,7 +116,7 @@ TEST(Order, forgets_what_was_used_long_ago) {
 // One worker. A team that has used very much asks once; teams that used nothing flood the queue,
 // and there are always more of them.
 TEST(Bound, a_team_that_used_much_waits_for_its_patience_and_one_grant_for_each_other_line) {
-  Scene scene({.patience = 10min});
+  Fixture scene({.patience = 10min});
   scene.worker();
   const auto busy = scene.ask("much");
   scene.wait(5h);
@@ -142,7 +142,7 @@ TEST(Bound, a_team_that_used_much_waits_for_its_patience_and_one_grant_for_each_
 }
 
 TEST(Bound, lines_that_are_all_overdue_take_turns) {
-  Scene scene({.patience = 1min});
+  Fixture scene({.patience = 1min});
   std::map<std::int64_t, std::string> team_of;
   for (int i = 0; i < 20; ++i) {
     team_of[scene.ask("flood")] = "flood";
@@ -168,7 +168,7 @@ TEST(Bound, lines_that_are_all_overdue_take_turns) {
 // Settings that change
 
 TEST(OtherSettings, what_was_used_has_decayed_as_it_was_said_until_then) {
-  Scene scene;
+  Fixture scene;
   scene.worker();
   scene.release(scene.ask("a"));
   const Team& team = scene.queue.teams().front();
@@ -182,7 +182,7 @@ TEST(OtherSettings, what_was_used_has_decayed_as_it_was_said_until_then) {
 }
 
 TEST(OtherSettings, less_patience_brings_forward_who_waits_already) {
-  Scene scene;
+  Fixture scene;
   scene.worker();
   const auto greedy = scene.ask("greedy");
   const auto starved = scene.ask("greedy");
@@ -197,7 +197,7 @@ TEST(OtherSettings, less_patience_brings_forward_who_waits_already) {
 }
 
 TEST(OtherSettings, a_smaller_queue_takes_nobody_more_and_loses_nobody) {
-  Scene scene;
+  Fixture scene;
   const auto first = scene.ask("a"), second = scene.ask("a");
   Settings small;
   small.most_waiting = 1;
@@ -213,7 +213,7 @@ TEST(OtherSettings, a_smaller_queue_takes_nobody_more_and_loses_nobody) {
 // Big requests
 
 TEST(Reservation, a_big_request_is_not_starved_by_small_ones) {
-  Scene scene;
+  Fixture scene;
   const auto worker = scene.worker(4);
   std::vector<std::int64_t> small;
   for (int i = 0; i < 4; ++i) small.push_back(scene.ask("small"));
@@ -229,7 +229,7 @@ TEST(Reservation, a_big_request_is_not_starved_by_small_ones) {
 }
 
 TEST(Reservation, is_made_for_who_waits_too_long_before_others_take_what_is_free) {
-  Scene scene;
+  Fixture scene;
   const auto worker = scene.worker(4);
   const auto lease = scene.ask("holder");
   const auto big = scene.ask("big", 4);
@@ -241,7 +241,7 @@ TEST(Reservation, is_made_for_who_waits_too_long_before_others_take_what_is_free
 }
 
 TEST(Reservation, of_one_worker_leaves_the_others_to_all) {
-  Scene scene;
+  Fixture scene;
   for (int i = 0; i < 2; ++i) scene.worker(4);
   for (int i = 0; i < 2; ++i) scene.ask("holder");
   scene.ask("big", 4);
@@ -253,7 +253,7 @@ TEST(Reservation, of_one_worker_leaves_the_others_to_all) {
 }
 
 TEST(Reservation, moves_to_where_less_is_missing) {
-  Scene scene;
+  Fixture scene;
   const auto slow = scene.worker(4), quick = scene.worker(4);
   std::map<std::int64_t, std::vector<std::int64_t>> on;
   for (int i = 0; i < 8; ++i) {
@@ -268,7 +268,7 @@ TEST(Reservation, moves_to_where_less_is_missing) {
 }
 
 TEST(Reservation, ends_with_the_request) {
-  Scene scene;
+  Fixture scene;
   const auto worker = scene.worker(2);
   const auto one = scene.ask("small"), two = scene.ask("small");
   const auto big = scene.ask("big", 2);
@@ -281,7 +281,7 @@ TEST(Reservation, ends_with_the_request) {
 }
 
 TEST(Reservation, closes_one_worker_for_each_line_only) {
-  Scene scene;
+  Fixture scene;
   std::vector<std::int64_t> small;
   for (int i = 0; i < 3; ++i) scene.worker(2);
   for (int i = 0; i < 6; ++i) small.push_back(scene.ask("small"));
@@ -297,7 +297,7 @@ TEST(Reservation, closes_one_worker_for_each_line_only) {
 }
 
 TEST(Reservation, is_not_made_on_a_worker_that_could_never_hold_it) {
-  Scene scene;
+  Fixture scene;
   scene.worker(2);
   const auto one = scene.ask("small"), two = scene.ask("small");
   scene.ask("big", 3);
@@ -310,7 +310,7 @@ TEST(Reservation, is_not_made_on_a_worker_that_could_never_hold_it) {
 // Limits of teams
 
 TEST(TeamLimits, keep_a_team_from_holding_more_and_others_go_on) {
-  Scene scene;
+  Fixture scene;
   ASSERT_TRUE(scene.queue.set_team(TeamId("a"), {.max_held = 2}, scene.now));
   scene.worker(10);
   const auto first = scene.ask("a"), second = scene.ask("a"), third = scene.ask("a");
@@ -325,7 +325,7 @@ TEST(TeamLimits, keep_a_team_from_holding_more_and_others_go_on) {
 }
 
 TEST(TeamLimits, keep_a_team_from_asking_for_more) {
-  Scene scene;
+  Fixture scene;
   ASSERT_TRUE(scene.queue.set_team(TeamId("a"), {.max_pending = 2}, scene.now));
   scene.ask("a");
   const auto second = scene.ask("a");
@@ -335,7 +335,7 @@ TEST(TeamLimits, keep_a_team_from_asking_for_more) {
 }
 
 TEST(TeamLimits, of_files_are_changed_in_the_file) {
-  Scene scene;
+  Fixture scene;
   scene.queue.configure_teams({{TeamId("a"), {.max_held = 1}}}, "muster.toml", scene.now);
   const auto refused = scene.queue.set_team(TeamId("a"), {}, scene.now);
   ASSERT_FALSE(refused);
@@ -349,7 +349,7 @@ TEST(TeamLimits, of_files_are_changed_in_the_file) {
 }
 
 TEST(TeamNumbers, that_make_no_sense_are_refused) {
-  Scene scene;
+  Fixture scene;
   for (const double weight : {0.0, -1.0, 1e300, std::nan(""), 1e-300})
     EXPECT_FALSE(scene.queue.set_team(TeamId("a"), {.weight = weight}, scene.now)) << weight;
   EXPECT_FALSE(scene.queue.set_team(TeamId("a"), {.max_held = -1}, scene.now));

@@ -1,7 +1,7 @@
 // Which of several workers with room a request gets.
 #include <gtest/gtest.h>
 
-#include "tests/unit/host/queue/scene.hpp"
+#include "tests/unit/host/queue/fixture.hpp"
 
 namespace muster::queue::testing {
 namespace {
@@ -12,7 +12,7 @@ Ask with(std::vector<Strategy> strategies, std::string cache_key = {}) {
 }
 
 TEST(Placing, by_fewest_active_fills_all_alike) {
-  Scene scene;
+  Fixture scene;
   for (int i = 0; i < 4; ++i) scene.worker(4);
   std::map<std::int64_t, int> got;
   for (int i = 0; i < 8; ++i) ++got[scene.holds(*scene.ask(with({Strategy::fewest_active})))];
@@ -20,7 +20,7 @@ TEST(Placing, by_fewest_active_fills_all_alike) {
 }
 
 TEST(Placing, by_pack_fills_one_after_the_other) {
-  Scene scene;
+  Fixture scene;
   for (int i = 0; i < 4; ++i) scene.worker(4);
   std::map<std::int64_t, int> got;
   for (int i = 0; i < 8; ++i) ++got[scene.holds(*scene.ask(with({Strategy::pack})))];
@@ -28,7 +28,7 @@ TEST(Placing, by_pack_fills_one_after_the_other) {
 }
 
 TEST(Placing, by_random_uses_all_and_not_in_turn) {
-  Scene scene;
+  Fixture scene;
   for (int i = 0; i < 4; ++i) scene.worker(1000);
   std::map<std::int64_t, int> got;
   for (int i = 0; i < 1000; ++i) ++got[scene.holds(*scene.ask(with({Strategy::random})))];
@@ -40,7 +40,7 @@ TEST(Placing, by_random_uses_all_and_not_in_turn) {
 }
 
 TEST(Placing, by_locality_returns_to_who_has_the_cache) {
-  Scene scene;
+  Fixture scene;
   for (int i = 0; i < 50; ++i) scene.worker(2);
   const std::vector<Strategy> chain{Strategy::locality, Strategy::fewest_active};
   const auto first = scene.holds(*scene.ask(with(chain, "repository")));
@@ -51,7 +51,7 @@ TEST(Placing, by_locality_returns_to_who_has_the_cache) {
 }
 
 TEST(Placing, by_locality_forgets_old_keys_and_gone_workers) {
-  Scene scene;
+  Fixture scene;
   const auto worker = scene.worker(100);
   for (int i = 0; i < 20; ++i) scene.ask(with({Strategy::locality}, "key" + std::to_string(i)));
   EXPECT_LE(scene.queue.find_worker(worker)->cache_keys.size(), 8U);
@@ -63,7 +63,7 @@ TEST(Placing, by_locality_forgets_old_keys_and_gone_workers) {
 }
 
 TEST(Placing, by_spread_uses_the_place_where_the_team_has_least) {
-  Scene scene;
+  Fixture scene;
   std::map<std::int64_t, std::string> place;
   for (int i = 0; i < 4; ++i)
     for (const char* name : {"east", "west"})
@@ -75,7 +75,7 @@ TEST(Placing, by_spread_uses_the_place_where_the_team_has_least) {
 }
 
 TEST(Placing, a_later_strategy_of_a_chain_decides_between_equals) {
-  Scene scene;
+  Fixture scene;
   std::map<std::int64_t, std::string> place;
   for (int i = 0; i < 3; ++i)
     for (const char* name : {"east", "west"})
@@ -87,7 +87,7 @@ TEST(Placing, a_later_strategy_of_a_chain_decides_between_equals) {
 }
 
 TEST(Placing, looks_at_all_resources) {
-  Scene scene;
+  Fixture scene;
   const auto small = scene.worker({.has = {8, {{"memory", 4}}}});
   const auto large = scene.worker({.has = {8, {{"memory", 64}}}});
   const auto ask = [&](std::int64_t memory) {
@@ -100,7 +100,7 @@ TEST(Placing, looks_at_all_resources) {
 }
 
 // Of four workers with room for four each, those that eight requests of one team got.
-std::size_t workers_used(Scene& scene, const Ask& ask) {
+std::size_t workers_used(Fixture& scene, const Ask& ask) {
   std::set<std::int64_t> used;
   for (int i = 0; i < 8; ++i) used.insert(scene.holds(*scene.ask(ask)));
   return used.size();
@@ -110,7 +110,7 @@ constexpr std::size_t packed = 2, alike = 4;
 
 TEST(Placing, is_what_the_pool_says_that_the_request_names) {
   const WorkerPoolId full("full"), flat("flat");
-  Scene scene;
+  Fixture scene;
   for (int i = 0; i < 4; ++i) scene.worker(4, "full");
   for (int i = 0; i < 4; ++i) scene.worker(4, "flat");
   scene.queue.configure_placement({{full, {Strategy::pack}}});
@@ -119,7 +119,7 @@ TEST(Placing, is_what_the_pool_says_that_the_request_names) {
 }
 
 TEST(Placing, of_a_request_says_more_than_its_pool) {
-  Scene scene;
+  Fixture scene;
   for (int i = 0; i < 4; ++i) scene.worker(4, "full");
   scene.queue.configure_placement({{WorkerPoolId("full"), {Strategy::pack}}});
   EXPECT_EQ(workers_used(scene, {.team = TeamId("a"),
@@ -129,7 +129,7 @@ TEST(Placing, of_a_request_says_more_than_its_pool) {
 }
 
 TEST(Placing, without_a_pool_is_that_of_the_first_of_the_teams_pools_that_has_one) {
-  Scene scene;
+  Fixture scene;
   // Not in the order of their names.
   for (const char* pool : {"c", "b", "a"}) scene.dedicate(pool, {"team"});
   for (int i = 0; i < 4; ++i) scene.worker(4, "a");
@@ -139,7 +139,7 @@ TEST(Placing, without_a_pool_is_that_of_the_first_of_the_teams_pools_that_has_on
 }
 
 TEST(Placing, of_a_pool_ends_when_no_file_says_it_any_more) {
-  Scene scene;
+  Fixture scene;
   for (int i = 0; i < 4; ++i) scene.worker(4, "full");
   scene.queue.configure_placement({{WorkerPoolId("full"), {Strategy::pack}}});
   scene.queue.configure_placement({});
@@ -147,7 +147,7 @@ TEST(Placing, of_a_pool_ends_when_no_file_says_it_any_more) {
 }
 
 TEST(Placing, else_is_as_the_host_says_also_if_it_changes_its_mind) {
-  Scene scene;
+  Fixture scene;
   for (int i = 0; i < 4; ++i) scene.worker(4);
   Settings other;
   other.strategies = {Strategy::pack};

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/signing_key.hpp"
-#include "tests/unit/host/queue/scene.hpp"
+#include "tests/unit/host/queue/fixture.hpp"
 
 namespace muster::queue::testing {
 namespace {
@@ -18,7 +18,7 @@ std::string new_key() {
   return ssh::SigningKey::ed25519().line();
 }
 
-struct KeyScene : Scene {
+struct KeyScene : Fixture {
   std::string refusal(const std::vector<std::string>& keys) {
     const auto done = queue.set_pool(macs, keys, now);
     return done ? "" : done.error().message;

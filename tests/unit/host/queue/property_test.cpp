@@ -4,7 +4,7 @@
 
 #include "host/simulation/random.hpp"
 #include "host/store/memory_store.hpp"
-#include "tests/unit/host/queue/scene.hpp"
+#include "tests/unit/host/queue/fixture.hpp"
 
 namespace muster::queue::testing {
 namespace {
@@ -29,7 +29,7 @@ struct Asked {
 class Model {
  public:
   explicit Model(std::uint64_t seed) : random_(seed) {
-    scene_ = std::make_unique<Scene>(settings());
+    scene_ = std::make_unique<Fixture>(settings());
     for (const char* pool : {"p0", "p1", "p2"}) teams_of_[pool];
     for (const char* pool : {"p0", "p1"}) {
       scene_->dedicate(pool, {"t0"});
@@ -143,7 +143,7 @@ class Model {
     return settings;
   }
 
-  void check_counters(const Scene& scene) const {
+  void check_counters(const Fixture& scene) const {
     for (const auto& [number, known] : workers_) {
       const Worker* found = scene.queue.find_worker(number);
       ASSERT_NE(found, nullptr);
@@ -159,8 +159,8 @@ class Model {
 
   void write() { ASSERT_TRUE(store_.commit(scene_->queue.take_changes(scene_->now))); }
 
-  std::unique_ptr<Scene> started_again() const {
-    auto again = std::make_unique<Scene>(settings());
+  std::unique_ptr<Fixture> started_again() const {
+    auto again = std::make_unique<Fixture>(settings());
     again->now = scene_->now;
     again->next = scene_->next;
     const auto loaded = again->queue.load(store_, again->now);
@@ -198,7 +198,7 @@ class Model {
     const auto& lines = scene_->queue.lines();
     std::erase_if(lines_, [&](const auto& known) {
       const Line& line = lines[known.first];
-      return line.team == nowhere || !line.indexed;
+      return line.team == no_index || !line.indexed;
     });
     for (Index at = 0; at < lines.size(); ++at)
       if (lines[at].indexed)
@@ -216,7 +216,7 @@ class Model {
       const std::int64_t worker = scene_->queue.workers()[granted->worker].number;
       for (auto& [at, waits] : lines_) {
         const Line& line = scene_->queue.lines()[at];
-        if (at == granted->line || !line.indexed || line.reserved != nowhere) continue;
+        if (at == granted->line || !line.indexed || line.reserved != no_index) continue;
         if (head_of(line) != waits.head || waits.since + settings().patience > scene_->now)
           continue;
         const Ask& ask = asked_.at(waits.head).ask;
@@ -239,7 +239,7 @@ class Model {
     for (const auto& [number, known] : workers_) {
       if (!eligible(ask, known.worker) || !known.worker.takes_work) continue;
       const Worker* worker = scene_->queue.find_worker(number);
-      if (worker->reserved_for != nowhere && worker->reserved_for != head.line) continue;
+      if (worker->reserved_for != no_index && worker->reserved_for != head.line) continue;
       if (worker->active() + ask.needs.active_task > worker->has.active_task) continue;
       ASSERT_FALSE(worker->has.has_room(worker->used, ask.needs))
           << "request " << head.number << " waits and worker " << number << " has room";
@@ -408,7 +408,7 @@ class Model {
 
   simulation::Random random_;
   store::MemoryStore store_;
-  std::unique_ptr<Scene> scene_;
+  std::unique_ptr<Fixture> scene_;
   std::map<std::int64_t, Known> workers_;
   std::map<std::int64_t, Asked> asked_;
   std::set<std::int64_t> may_end_;

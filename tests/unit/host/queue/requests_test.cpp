@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/host/queue/scene.hpp"
+#include "tests/unit/host/queue/fixture.hpp"
 
 namespace muster::queue::testing {
 namespace {
@@ -28,7 +28,7 @@ TEST(HostileNumbers, are_refused_as_resources) {
 }
 
 TEST(HostileNumbers, are_refused_in_requests) {
-  Scene scene;
+  Fixture scene;
   scene.worker(1000);
   const auto refused = [&](const Ask& ask) { return !scene.ask(ask).has_value(); };
   EXPECT_TRUE(refused({.team = TeamId("")}));
@@ -52,7 +52,7 @@ TEST(HostileNumbers, are_refused_in_requests) {
 }
 
 TEST(HostileNumbers, of_the_largest_kind_are_counted_exactly) {
-  Scene scene;
+  Fixture scene;
   const auto worker = scene.worker({.has = {largest_amount, {{"memory", largest_amount}}}});
   const Ask most{.team = TeamId("a"), .needs = {largest_amount, {{"memory", largest_amount}}}};
   const auto first = *scene.ask(most), second = *scene.ask(most);
@@ -64,7 +64,7 @@ TEST(HostileNumbers, of_the_largest_kind_are_counted_exactly) {
 }
 
 TEST(HostileNumbers, a_lease_is_not_extended_to_nonsense) {
-  Scene scene;
+  Fixture scene;
   scene.worker();
   const auto lease = scene.ask("a"), waits = scene.ask("a");
   EXPECT_FALSE(scene.queue.extend(lease, scene.now, scene.now));
@@ -79,7 +79,7 @@ TEST(HostileNumbers, a_lease_is_not_extended_to_nonsense) {
 // Tokens
 
 TEST(Token, the_same_again_is_the_same_request) {
-  Scene scene;
+  Fixture scene;
   const Ask ask{.team = TeamId("a"), .token = "t"};
   const auto first = *scene.ask(ask);
   EXPECT_EQ(*scene.ask(ask), first);
@@ -93,7 +93,7 @@ TEST(Token, the_same_again_is_the_same_request) {
 }
 
 TEST(Token, for_something_else_is_refused) {
-  Scene scene;
+  Fixture scene;
   const auto first = *scene.ask(Ask{.team = TeamId("a"), .token = "t"});
   const auto other = scene.ask(Ask{.team = TeamId("a"), .needs = {2, {}}, .token = "t"});
   ASSERT_FALSE(other);
@@ -105,7 +105,7 @@ TEST(Token, for_something_else_is_refused) {
 // The end
 
 TEST(Release, twice_is_not_found_the_second_time_and_gives_back_once) {
-  Scene scene;
+  Fixture scene;
   scene.worker(2);
   const auto first = scene.ask("a"), second = scene.ask("a");
   scene.release(first);
@@ -115,7 +115,7 @@ TEST(Release, twice_is_not_found_the_second_time_and_gives_back_once) {
 }
 
 TEST(Release, of_one_that_waits_cancels_it) {
-  Scene scene;
+  Fixture scene;
   const auto first = scene.ask("a"), second = scene.ask("a");
   scene.release(first);
   EXPECT_EQ(scene.holds(second), 0);
@@ -125,7 +125,7 @@ TEST(Release, of_one_that_waits_cancels_it) {
 }
 
 TEST(Client, that_is_dead_gives_its_lease_back) {
-  Scene scene;
+  Fixture scene;
   const auto worker = scene.worker();
   const auto dead = *scene.ask(Ask{.team = TeamId("a"), .heartbeat = 30s});
   const auto next = scene.ask("b");
@@ -148,7 +148,7 @@ TEST(Client, that_is_dead_gives_its_lease_back) {
 }
 
 TEST(Client, that_is_dead_waits_no_longer) {
-  Scene scene;
+  Fixture scene;
   const auto dead = scene.ask("a");
   EXPECT_LE(scene.queue.next_wake(), scene.now + 1min);
   scene.now += 1min;
@@ -158,18 +158,18 @@ TEST(Client, that_is_dead_waits_no_longer) {
 }
 
 TEST(Client, that_waits_for_an_answer_lives) {
-  Scene scene;
+  Fixture scene;
   const auto polling = scene.ask("a");
   for (int i = 0; i < 10; ++i) {
     scene.now += 50s;
-    scene.queue.heard_of(polling, scene.now);
+    scene.queue.note_client_alive(polling, scene.now);
     scene.queue.expire(scene.now);
   }
   EXPECT_EQ(scene.holds(polling), 0);
 }
 
 TEST(Deadline, ends_what_waits_and_not_what_is_held) {
-  Scene scene;
+  Fixture scene;
   const auto worker = scene.worker();
   const Ask ask{.team = TeamId("a"), .deadline = scene.now + 90s};
   const auto held = *scene.ask(ask), waits = *scene.ask(ask);
@@ -180,7 +180,7 @@ TEST(Deadline, ends_what_waits_and_not_what_is_held) {
 }
 
 TEST(Duration, ends_a_lease_unless_it_is_extended) {
-  Scene scene;
+  Fixture scene;
   const auto worker = scene.worker(2);
   const Ask ask{.team = TeamId("a"), .duration = 5min};
   const auto extended = *scene.ask(ask), over = *scene.ask(ask);
@@ -194,7 +194,7 @@ TEST(Duration, ends_a_lease_unless_it_is_extended) {
 }
 
 TEST(Ended, is_remembered_for_a_while_and_not_beyond_measure) {
-  Scene scene({.ended_kept = 10min, .most_ended_kept = 5});
+  Fixture scene({.ended_kept = 10min, .most_ended_kept = 5});
   std::vector<std::int64_t> dead;
   for (int i = 0; i < 8; ++i) dead.push_back(scene.ask("a"));
   scene.now += 1min;
@@ -210,7 +210,7 @@ TEST(Ended, is_remembered_for_a_while_and_not_beyond_measure) {
 // Workers
 
 TEST(WorkerLeaves, its_leases_end_and_its_client_learns_why) {
-  Scene scene;
+  Fixture scene;
   const auto worker = scene.worker();
   const auto lease = scene.ask("a");
   ASSERT_TRUE(scene.queue.heartbeat(lease, scene.now)) << "it knows its worker";
@@ -220,7 +220,7 @@ TEST(WorkerLeaves, its_leases_end_and_its_client_learns_why) {
 }
 
 TEST(WorkerLeaves, whoever_does_not_know_it_yet_waits_again_in_the_old_place) {
-  Scene scene;
+  Fixture scene;
   const auto worker = scene.worker();
   const auto lease = scene.ask("a"), behind = scene.ask("a");
   scene.queue.withdraw(worker, "gone", scene.now);
@@ -231,7 +231,7 @@ TEST(WorkerLeaves, whoever_does_not_know_it_yet_waits_again_in_the_old_place) {
 }
 
 TEST(WorkerDrains, gets_nothing_new_and_keeps_its_leases) {
-  Scene scene;
+  Fixture scene;
   const auto worker = scene.worker(2);
   const auto lease = scene.ask("a");
   scene.worker({.number = worker, .has = {2, {}}, .takes_work = false});
@@ -243,7 +243,7 @@ TEST(WorkerDrains, gets_nothing_new_and_keeps_its_leases) {
 }
 
 TEST(WorkerChanges, what_it_has_and_is_never_given_more_than_that) {
-  Scene scene;
+  Fixture scene;
   const auto worker = scene.worker(4);
   std::vector<std::int64_t> leases;
   for (int i = 0; i < 4; ++i) leases.push_back(scene.ask("a"));
@@ -258,7 +258,7 @@ TEST(WorkerChanges, what_it_has_and_is_never_given_more_than_that) {
 }
 
 TEST(Demand, counts_each_waiting_request_once_and_not_what_a_team_may_not_hold) {
-  Scene scene;
+  Fixture scene;
   scene.dedicate("a", {"team"});
   scene.dedicate("b", {"team"});
   ASSERT_TRUE(scene.queue.set_team(TeamId("limited"), {.max_held = 2}, scene.now));

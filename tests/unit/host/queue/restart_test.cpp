@@ -4,7 +4,7 @@
 
 #include "host/store/memory_store.hpp"
 #include "tests/support/signing_key.hpp"
-#include "tests/unit/host/queue/scene.hpp"
+#include "tests/unit/host/queue/fixture.hpp"
 
 namespace muster::queue::testing {
 namespace {
@@ -12,8 +12,8 @@ namespace {
 using ::testing::ElementsAre;
 
 // What a host does: everything that a call changed is one batch.
-struct Durable : Scene {
-  using Scene::Scene;
+struct Durable : Fixture {
+  using Fixture::Fixture;
   store::MemoryStore store;
   std::vector<store::MemoryStore::Contents> after_each_write;
 
@@ -197,7 +197,7 @@ TEST(Restart, keeps_what_a_token_means) {
 }
 
 TEST(Clock, that_is_set_back_or_ahead_ends_nobody) {
-  Scene scene;
+  Fixture scene;
   scene.worker();
   const auto lease = scene.ask("a"), waits = scene.ask("b");
   for (const auto jump : {24h * 400, -24h * 900}) {

@@ -2,7 +2,7 @@
 // that work for others, too.
 #include <gtest/gtest.h>
 
-#include "tests/unit/host/queue/scene.hpp"
+#include "tests/unit/host/queue/fixture.hpp"
 
 namespace muster::queue::testing {
 namespace {
@@ -16,7 +16,7 @@ Offered of_memory(std::int64_t memory) {
 }
 
 TEST(TooLarge, keeps_nobody_else_waiting) {
-  Scene scene;
+  Fixture scene;
   scene.worker(of_memory(8));
   const auto wrong = *scene.ask(with_memory("a", 8'000'000));
   const auto right = *scene.ask(with_memory("a", 8));
@@ -26,7 +26,7 @@ TEST(TooLarge, keeps_nobody_else_waiting) {
 }
 
 TEST(TooLarge, is_served_in_its_old_place_when_a_larger_worker_comes) {
-  Scene scene;
+  Fixture scene;
   scene.worker(of_memory(8));
   const auto large = *scene.ask(with_memory("a", 64));
   const auto small = *scene.ask(with_memory("a", 8)), later = *scene.ask(with_memory("a", 8));
@@ -38,7 +38,7 @@ TEST(TooLarge, is_served_in_its_old_place_when_a_larger_worker_comes) {
 }
 
 TEST(TooLarge, is_what_had_its_turn_when_the_largest_worker_leaves_or_drains) {
-  Scene scene;
+  Fixture scene;
   const auto large = scene.worker(of_memory(64));
   const auto holder = *scene.ask(with_memory("b", 64));
   const auto waits = *scene.ask(with_memory("a", 64)), small = *scene.ask(with_memory("a", 8));
@@ -54,7 +54,7 @@ TEST(TooLarge, is_what_had_its_turn_when_the_largest_worker_leaves_or_drains) {
 // Workers that live for one lease: the pool is empty between two of them. Else a line would begin
 // to wait anew each time.
 TEST(TooLarge, for_nobody_at_all_does_not_make_a_line_wait_from_the_beginning) {
-  Scene scene({.patience = 10min});
+  Fixture scene({.patience = 10min});
   ASSERT_TRUE(scene.queue.set_team(TeamId("light"), {.weight = 0.001}, scene.now));
   ASSERT_TRUE(scene.queue.set_team(TeamId("heavy"), {.weight = 1'000'000}, scene.now));
   const auto first = scene.worker();
@@ -74,7 +74,7 @@ TEST(TooLarge, for_nobody_at_all_does_not_make_a_line_wait_from_the_beginning) {
 }
 
 TEST(TooLarge, is_demand_by_all_that_it_needs) {
-  Scene scene;
+  Fixture scene;
   scene.worker(of_memory(8));
   for (int i = 0; i < 3; ++i) (void)scene.ask(with_memory("a", 64));
   (void)scene.ask(with_memory("a", 32));
@@ -88,7 +88,7 @@ TEST(TooLarge, is_demand_by_all_that_it_needs) {
 // Work from elsewhere
 
 TEST(Working, is_not_given_to_anybody) {
-  Scene scene;
+  Fixture scene;
   const auto worker = scene.worker(2);
   scene.queue.set_working(worker, 2, scene.now);
   const auto first = scene.ask("a"), second = scene.ask("a");
@@ -103,7 +103,7 @@ TEST(Working, is_not_given_to_anybody) {
 }
 
 TEST(Working, for_a_lease_is_not_counted_twice) {
-  Scene scene;
+  Fixture scene;
   const auto worker = scene.worker(2);
   const auto first = scene.ask("a");
   scene.queue.set_working(worker, 1, scene.now);
@@ -113,7 +113,7 @@ TEST(Working, for_a_lease_is_not_counted_twice) {
 }
 
 TEST(Working, does_not_lose_a_reservation) {
-  Scene scene;
+  Fixture scene;
   const auto worker = scene.worker(2);
   const auto small = scene.ask("a"), other = scene.ask("a");
   const auto big = scene.ask("b", 2);

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <future>
 
-#include "host/base/fake_clock.hpp"
+#include "lib/base/fake_clock.hpp"
 #include "tests/support/recorded_log.hpp"
 #include "tests/unit/host/store/test_tables.hpp"
 

@@ -4,8 +4,8 @@
 #include <future>
 #include <sys/resource.h>
 
-#include "host/base/fake_clock.hpp"
 #include "host/store/committer.hpp"
+#include "lib/base/fake_clock.hpp"
 #include "tests/unit/host/store/test_tables.hpp"
 
 namespace muster::store::testing {

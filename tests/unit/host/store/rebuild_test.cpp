@@ -4,9 +4,9 @@
 #include <future>
 #include <unistd.h>
 
-#include "host/base/fake_clock.hpp"
-#include "host/base/file_descriptor.hpp"
 #include "host/store/committer.hpp"
+#include "lib/base/fake_clock.hpp"
+#include "lib/base/file_descriptor.hpp"
 #include "tests/unit/host/store/test_tables.hpp"
 
 namespace muster::store::testing {

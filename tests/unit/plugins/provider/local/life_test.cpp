@@ -1,7 +1,7 @@
 // Real processes: launched, found again, ended.
 #include <set>
 
-#include "tests/unit/plugins/provider/local/scene.hpp"
+#include "tests/unit/plugins/provider/local/fixture.hpp"
 
 namespace muster::local {
 namespace {

@@ -5,7 +5,7 @@
 #include "plugins/base/digest.hpp"
 #include "plugins/provider/local/identity.hpp"
 #include "plugins/provider/local/limits.hpp"
-#include "tests/unit/plugins/provider/local/scene.hpp"
+#include "tests/unit/plugins/provider/local/fixture.hpp"
 
 namespace muster::local {
 namespace {

@@ -1,7 +1,7 @@
 #include <cmath>
 #include <set>
 
-#include "tests/unit/plugins/provider/simulated/scene.hpp"
+#include "tests/unit/plugins/provider/simulated/fixture.hpp"
 
 namespace muster::simulated {
 namespace {

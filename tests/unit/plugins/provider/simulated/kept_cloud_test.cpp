@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "tests/support/temporary_folder.hpp"
-#include "tests/unit/plugins/provider/simulated/scene.hpp"
+#include "tests/unit/plugins/provider/simulated/fixture.hpp"
 
 namespace muster::simulated {
 namespace {

@@ -1,6 +1,6 @@
 #include <muster/json_schema.hpp>
 
-#include "tests/unit/plugins/provider/simulated/scene.hpp"
+#include "tests/unit/plugins/provider/simulated/fixture.hpp"
 
 namespace muster::simulated {
 namespace {

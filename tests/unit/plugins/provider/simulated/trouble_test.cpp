@@ -1,4 +1,4 @@
-#include "tests/unit/plugins/provider/simulated/scene.hpp"
+#include "tests/unit/plugins/provider/simulated/fixture.hpp"
 
 namespace muster::simulated {
 namespace {

@@ -1,5 +1,5 @@
 #include "tests/support/signing_key.hpp"
-#include "tests/unit/plugins/provider/static/scene.hpp"
+#include "tests/unit/plugins/provider/static/fixture.hpp"
 
 namespace muster::static_machines {
 namespace {

@@ -1,6 +1,6 @@
 #include <sys/stat.h>
 
-#include "tests/unit/plugins/provider/static/scene.hpp"
+#include "tests/unit/plugins/provider/static/fixture.hpp"
 
 namespace muster::static_machines {
 namespace {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "tests/support/eventually.hpp"
-#include "tests/unit/plugins/provider/static/scene.hpp"
+#include "tests/unit/plugins/provider/static/fixture.hpp"
 
 namespace muster::static_machines {
 namespace {

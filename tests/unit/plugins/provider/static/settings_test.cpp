@@ -1,6 +1,6 @@
 #include "plugins/provider/static/settings.hpp"
 
-#include "tests/unit/plugins/provider/static/scene.hpp"
+#include "tests/unit/plugins/provider/static/fixture.hpp"
 
 namespace muster::static_machines {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <muster/json_schema.hpp>
 
-#include "tests/unit/plugins/provider/static/scene.hpp"
+#include "tests/unit/plugins/provider/static/fixture.hpp"
 
 namespace muster::static_machines {
 namespace {

@@ -1,0 +1,82 @@
+// Clients that were made by the API: kept in the store, known to the authority. And the host's own
+// client, which signs the credentials of workers and must outlive a restart.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "host/auth/authority.hpp"
+#include "host/auth/secret_box.hpp"
+#include "host/events/event.hpp"
+#include "host/store/committer.hpp"
+#include "lib/base/log.hpp"
+
+namespace muster::auth {
+
+// THREADS: any. Whatever changes something waits until that is durable, so it must not be called
+// where requests are served; it counts at once, before that. While the store fails nothing is
+// taken.
+class ClientStore {
+ public:
+  struct Parts {
+    Authority* authority = nullptr;  // these are borrowed
+    store::Committer* committer = nullptr;
+    const Clock* clock = nullptr;
+    Log log = {};
+    // Told of every change once it is durable.
+    std::function<void(events::Event)> tell = {};
+  };
+  // Reads all clients and makes them known. One whose secret cannot be decrypted is logged and
+  // stays out until it is rotated.
+  static Result<std::unique_ptr<ClientStore>> open(const store::Store& store, SecretBox box,
+                                                   Parts parts);
+
+  struct Wanted {
+    ClientKind kind = ClientKind::hawk;
+    std::string description = {};
+    std::vector<std::string> scopes = {};
+    std::optional<Time> expires = {};
+    bool replay_protection = false;
+  };
+  struct Made {
+    ClientRow row;
+    Secret secret;  // shown to whoever asked, and to nobody again
+  };
+
+  // Errors: `invalid` (the name, the scopes; code "RequestConflict" if there is one), `auth` (the
+  // caller would give what it does not have), `notFound`, `transient` (the store).
+  Result<Made> create(const std::string& client_id, const Wanted& wanted, const Caller& by);
+  Result<ClientRow> change(const std::string& client_id, const Wanted& wanted, const Caller& by);
+  // The old secret counts for another `grace`.
+  Result<Made> rotate(const std::string& client_id, std::chrono::milliseconds grace,
+                      const Caller& by);
+  Result<ClientRow> set_disabled(const std::string& client_id, bool disabled, const Caller& by);
+  Result<void> remove(const std::string& client_id, const Caller& by);
+
+  std::vector<ClientRow> list() const;
+  Result<ClientRow> find(const std::string& client_id) const;
+
+ private:
+  ClientStore(SecretBox box, Parts parts) : box_(std::move(box)), parts_(std::move(parts)) {}
+  using Lock = std::unique_lock<std::mutex>;
+
+  void make_known(const ClientRow& row);
+  Result<Client> client_of(const ClientRow& row) const;
+  std::string sealed(const ClientRow& row, const Secret& secret) const;
+  void make_host_client();
+  Result<void> check_scopes(const std::vector<std::string>& scopes, const Caller& by) const;
+  Result<ClientRow*> changeable(const std::string& client_id);
+  Result<void> check_store() const;
+  // Puts the row, lets go of the lock, and waits.
+  Result<void> keep(Lock lock, const ClientRow& row, const char* kind, const Caller& by);
+  Result<void> wait_for(Lock lock, store::Batch batch, events::Event event);
+
+  const SecretBox box_;
+  const Parts parts_;
+  mutable std::mutex mutex_;
+  std::map<std::string, ClientRow> rows_;
+};
+
+}  // namespace muster::auth

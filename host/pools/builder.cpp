@@ -1,0 +1,368 @@
+#include "host/pools/builder.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <muster/rules/content_hash.hpp>
+#include <muster/rules/evaluator.hpp>
+#include <muster/rules/pool_settings.hpp>
+
+#include "host/pools/launch_specs.hpp"
+#include "host/pools/lifecycle.hpp"
+#include "host/pools/problem_places.hpp"
+#include "host/pools/queue_section.hpp"
+
+namespace muster::pools {
+namespace {
+
+using EvaluatedPointer = std::shared_ptr<const rules::Evaluated>;
+
+// A launch document as one provider is asked to expand it: the same for all placements where the
+// same rules match.
+struct Prepared {
+  json::object document;
+  WorkerManagerSection settings;
+  Complaints complaints;
+};
+using PreparedPointer = std::shared_ptr<const Prepared>;
+
+struct Expanded {
+  EvaluatedPointer evaluated;  // kept, so that its address means this one for as long as we compare
+  PreparedPointer prepared;
+  std::string version;
+  LaunchConfigSpecs specs;
+};
+using ExpandedKey = std::tuple<WorkerPoolId, ProviderId, Facts>;
+using ExpandedByPlace = std::map<ExpandedKey, Expanded>;
+
+rules::KnownFacts known_facts(const ProviderContext& provider_context) {
+  rules::KnownFacts known;
+  for (const auto& [id, facts] : provider_context.providers) {
+    rules::Provider provider{id.str(), "", {}, {}};
+    if (facts.unavailable) {
+      provider.placements.emplace_back();
+    } else {
+      provider.plugin = facts.description.section;
+      std::set<std::string> names;
+      for (const FactDescription& fact : facts.description.facts) names.insert(fact.name);
+      for (const Placement& placement : facts.placements) {
+        provider.placements.emplace_back(placement.facts.begin(), placement.facts.end());
+        for (const auto& [name, value] : placement.facts) names.insert(name);
+      }
+      provider.fact_names.assign(names.begin(), names.end());
+    }
+    known.providers.push_back(std::move(provider));
+  }
+  return known;
+}
+
+bool has_code(const rules::Problems& problems, std::string_view code) {
+  return std::any_of(problems.begin(), problems.end(),
+                     [&](const rules::Problem& problem) { return problem.code == code; });
+}
+
+}  // namespace
+
+struct Builder::State {
+  rules::Limits limits;
+  rules::Evaluator evaluator;
+  std::map<std::string, std::string, std::less<>> loaded;  // id → digest of what it was made from
+  SectionSchemas schemas;
+  ExpandedByPlace expanded;  // of the last build that succeeded
+  ExpandedByPlace tried;     // of the last build, if it did not
+  std::shared_ptr<const fleet::Configuration> configuration;
+
+  const Expanded* find(const ExpandedKey& key) const {
+    for (const ExpandedByPlace* known : {&tried, &expanded})
+      if (const auto found = known->find(key); found != known->end()) return &found->second;
+    return nullptr;
+  }
+
+  void load(const rules::ConfigurationSet& set, std::span<const rules::SourceFile> files) {
+    std::map<std::string, std::string, std::less<>> texts;
+    for (const rules::SourceFile& file : files)
+      texts[file.name] = rules::sha256_hex(file.name + '\0' + file.text);
+    std::erase_if(loaded, [&](const auto& entry) {
+      if (set.documents().contains(entry.first)) return false;
+      evaluator.remove(entry.first);
+      return true;
+    });
+    for (const auto& [id, document] : set.documents()) {
+      std::string& digest = loaded[id];
+      if (const std::string& now = texts[document->file]; digest != now) {
+        evaluator.update(document);
+        digest = now;
+      }
+    }
+  }
+};
+
+namespace {
+
+// One build.
+class Build {
+ public:
+  Build(Builder::State& state, const ProviderContext& provider_context, const Expand& expand)
+      : state_(state), surroundings_(provider_context), expand_(expand) {}
+
+  Outcome run(std::span<const rules::SourceFile> files, const std::string& revision) {
+    const rules::KnownFacts known = known_facts(surroundings_);
+    const auto set = rules::ConfigurationSet::from_files(files, state_.limits, known);
+    outcome_.problems = rules::check(set);
+    wait_for_facts();
+    state_.load(set, files);
+    // Too many to be looked at one by one; that alone refuses them.
+    if (!has_code(outcome_.problems, "tooManyCombinations"))
+      for (const auto& [id, document] : set.documents()) build_document(set, *document, known);
+    for (rules::Problem& problem : places_.take()) outcome_.problems.push_back(std::move(problem));
+    rules::sort_problems(outcome_.problems);
+    for (const auto& [id, reason] : waits_) outcome_.waits.push_back({id, reason});
+    if (rules::has_errors(outcome_.problems) || !outcome_.waits.empty())
+      state_.tried = std::move(expanded_);
+    else
+      accept(revision);
+    return std::move(outcome_);
+  }
+
+ private:
+  // A provider that is not there may be the one that knows a fact, so nobody can say yet that the
+  // fact is unknown.
+  void wait_for_facts() {
+    const auto missing =
+        std::find_if(surroundings_.providers.begin(), surroundings_.providers.end(),
+                     [](const auto& provider) { return provider.second.unavailable.has_value(); });
+    if (missing == surroundings_.providers.end()) return;
+    for (const rules::Problem& problem : outcome_.problems)
+      if (problem.code == "unknownFact")
+        waits_.try_emplace(missing->first, missing->second.unavailable->message +
+                                               "; until then: " + rules::to_string(problem));
+    std::erase_if(outcome_.problems,
+                  [](const rules::Problem& problem) { return problem.code == "unknownFact"; });
+  }
+
+  void build_document(const rules::ConfigurationSet& set, const rules::Document& document,
+                      const rules::KnownFacts& known) {
+    std::map<std::string, std::shared_ptr<fleet::PoolSpec>> pools;
+    for (const rules::WorkerType& type : document.worker_types)
+      pools[type.name] = build_pool(document, type.name, known);
+    for (const rules::Combination& combination : set.combinations(document)) {
+      const auto& pool = pools[combination.worker_type];
+      if (pool) add_launch_configs(document, combination, *pool);
+    }
+    for (auto& [type, pool] : pools)
+      if (pool) pools_[pool->worker_pool_id] = std::move(pool);
+  }
+
+  // Null if its settings are wrong, about which rules::check has complained.
+  std::shared_ptr<fleet::PoolSpec> build_pool(const rules::Document& document,
+                                              const std::string& worker_type,
+                                              const rules::KnownFacts& known) {
+    const auto checked = rules::pool_settings(document, worker_type, &known);
+    if (rules::has_errors(checked.problems)) return nullptr;
+    const rules::PoolSettings& settings = checked.settings;
+    const rules::Facts facts = {{"workerType", worker_type}};
+    auto pool = std::make_shared<fleet::PoolSpec>();
+    pool->worker_pool_id = worker_pool_of(worker_type);
+    pool->origin = document.file;
+    pool->owner = settings.owner;
+    pool->description = settings.description;
+    pool->email_on_error = settings.email_on_error;
+    pool->settings = {settings.min_capacity, settings.max_capacity, settings.scaling_ratio,
+                      settings.strategy_settings};
+    for (const std::string& id : settings.providers) pool->providers.emplace_back(id);
+    pool->teams = settings.teams;
+    pool->public_worker_keys = settings.public_worker_keys;
+    for (const Complaint& complaint : check_worker_keys(settings.document))
+      places_.add(document, facts, complaint);
+    pool->placement_strategies = placement_strategies(document, facts, settings);
+    pool->payload_schema = settings.payload_schema;
+    pool->strategy = settings.strategy.empty() ? surroundings_.default_strategy : settings.strategy;
+    check_strategy(document, facts, settings);
+    auto read = read_lifecycle(settings.lifecycle);
+    if (read.lifecycle.warm_capacity > settings.max_capacity)
+      read.complaints.push_back({{"lifecycle", "warmCapacity"},
+                                 "is " + std::to_string(read.lifecycle.warm_capacity) +
+                                     ", more than maxCapacity, which is " +
+                                     std::to_string(settings.max_capacity)});
+    for (const Complaint& complaint : read.complaints) places_.add(document, facts, complaint);
+    pool->lifecycle = std::move(read.lifecycle);
+    return pool;
+  }
+
+  std::vector<queue::Strategy> placement_strategies(const rules::Document& document,
+                                                    const rules::Facts& facts,
+                                                    const rules::PoolSettings& settings) {
+    constexpr auto names = enum_names(queue::Strategy{});
+    const std::vector<std::string> known(names.begin(), names.end());
+    std::vector<queue::Strategy> chain;
+    for (const std::string& name : settings.placement_strategies) {
+      const auto strategy = queue::strategy_from(name);
+      if (strategy) {
+        chain.push_back(*strategy);
+        continue;
+      }
+      const std::string nearest = rules::nearest_name(name, known);
+      places_.add(document, facts,
+                  {{"placementStrategies"},
+                   rules::in_quotes(name) + " is no way to choose a worker",
+                   nearest.empty() ? "known are random, fewest-active, locality, spread, pack"
+                                   : "did you mean " + nearest + "?",
+                   "unknownStrategy"});
+    }
+    return chain;
+  }
+
+  void check_strategy(const rules::Document& document, const rules::Facts& facts,
+                      const rules::PoolSettings& settings) {
+    const auto& known = surroundings_.strategies;
+    if (settings.strategy.empty() ||
+        std::find(known.begin(), known.end(), settings.strategy) != known.end())
+      return;
+    const std::string nearest = rules::nearest_name(settings.strategy, known);
+    std::string all;
+    for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
+    const auto* written = settings.document.if_contains("strategy");
+    places_.add(document, facts,
+                {written && written->is_object() ? rules::Path{"strategy", "name"}
+                                                 : rules::Path{"strategy"},
+                 rules::in_quotes(settings.strategy) + " is no strategy of this host",
+                 nearest.empty() ? "known strategies are " + all : "did you mean " + nearest + "?",
+                 "unknownStrategy"});
+  }
+
+  void add_launch_configs(const rules::Document& document, const rules::Combination& combination,
+                          fleet::PoolSpec& pool) {
+    const ProviderId provider_id(combination.provider_id);
+    const ProviderFacts& provider = surroundings_.providers.at(provider_id);
+    if (provider.unavailable) {
+      waits_.try_emplace(provider_id, provider.unavailable->message);
+      return;
+    }
+    const EvaluatedPointer evaluated = state_.evaluator.evaluate(document.id, combination.facts);
+    const PreparedPointer prepared = prepare(evaluated, provider_id, provider);
+    if (!prepared) return;
+    for (const Complaint& complaint : prepared->complaints)
+      places_.add(document, combination.facts, complaint);
+    if (!prepared->complaints.empty()) return;
+    const Placement& placement = provider.placements[combination.placement];
+    const Expanded* expanded = expand(
+        {pool.worker_pool_id, placement, {}}, provider_id, provider, evaluated, prepared,
+        [&](const Complaint& complaint) { places_.add(document, combination.facts, complaint); });
+    if (!expanded) return;
+    std::set<LaunchConfigId> seen;
+    for (const auto& spec : expanded->specs) {
+      if (!seen.insert(spec->launch_config.launch_config_id).second)
+        places_.add(document, combination.facts,
+                    {{provider.description.section},
+                     "comes to the same launch configuration twice",
+                     "name each instance type once",
+                     "duplicateLaunchConfiguration"},
+                    rules::Severity::warning);
+      else
+        pool.launch_configs.push_back(spec);
+    }
+  }
+
+  // Null if the provider itself is at fault.
+  PreparedPointer prepare(const EvaluatedPointer& evaluated, const ProviderId& provider_id,
+                          const ProviderFacts& provider) {
+    auto& known = prepared_[{evaluated.get(), provider_id}];
+    if (known) return known;
+    auto prepared = std::make_shared<Prepared>();
+    prepared->document = rules::launch_document(evaluated->document);
+    // Nor does it concern a provider what others are told.
+    for (const auto& [id, other] : surroundings_.providers)
+      if (!other.unavailable && other.description.section != provider.description.section)
+        prepared->document.erase(other.description.section);
+    prepared->settings = read_worker_manager(prepared->document);
+    prepared->complaints = std::move(prepared->settings.complaints);
+    auto of_queue = check_queue_section(evaluated->document);
+    std::move(of_queue.begin(), of_queue.end(), std::back_inserter(prepared->complaints));
+    auto complaints = state_.schemas.check(provider.description, prepared->document);
+    if (!complaints) {
+      waits_.try_emplace(provider_id, complaints.error().message);
+      return nullptr;
+    }
+    std::move(complaints->begin(), complaints->end(), std::back_inserter(prepared->complaints));
+    return known = std::move(prepared);
+  }
+
+  template <class Complain>
+  const Expanded* expand(ExpandRequest request, const ProviderId& provider_id,
+                         const ProviderFacts& provider, const EvaluatedPointer& evaluated,
+                         const PreparedPointer& prepared, const Complain& complain) {
+    const ExpandedKey key{request.worker_pool_id, provider_id, request.placement.facts};
+    const Expanded* before = state_.find(key);
+    if (before && before->version == provider.version &&
+        (before->evaluated == evaluated || before->prepared->document == prepared->document)) {
+      Expanded again = *before;
+      again.evaluated = evaluated;
+      again.prepared = prepared;
+      return &(expanded_[key] = std::move(again));
+    }
+    if (waits_.contains(provider_id)) return nullptr;  // it is in trouble: ask no more of it
+    request.document = prepared->document;
+    const auto expansion = expand_(provider_id, request);
+    if (!expansion && blames_the_document(expansion.error())) {
+      complain(complaint_of(expansion.error(), provider.description.section));
+      return nullptr;
+    }
+    if (!expansion) return waits_.try_emplace(provider_id, expansion.error().message), nullptr;
+    auto specs = make_specs(provider_id, request, prepared->settings, *expansion);
+    if (!specs) return waits_.try_emplace(provider_id, specs.error().message), nullptr;
+    if (before)
+      for (auto& spec : *specs)
+        for (const auto& old : before->specs)
+          if (same(*spec, *old)) spec = old;
+    return &(expanded_[key] = {evaluated, prepared, provider.version, std::move(*specs)});
+  }
+
+  void accept(const std::string& revision) {
+    auto configuration = std::make_shared<fleet::Configuration>();
+    configuration->revision = revision;
+    for (auto& [id, pool] : pools_) {
+      std::shared_ptr<const fleet::PoolSpec> kept = std::move(pool);
+      if (state_.configuration)
+        if (const auto old = state_.configuration->pools.find(id);
+            old != state_.configuration->pools.end() && same(*old->second, *kept))
+          kept = old->second;
+      configuration->pools.emplace(id, std::move(kept));
+    }
+    for (const auto& [id, facts] : surroundings_.providers)
+      if (!facts.unavailable) configuration->field_classes[id] = facts.description.field_classes;
+    state_.configuration = configuration;
+    state_.expanded = std::move(expanded_);
+    state_.tried.clear();
+    outcome_.configuration = std::move(configuration);
+  }
+
+  Builder::State& state_;
+  const ProviderContext& surroundings_;
+  const Expand& expand_;
+  Outcome outcome_;
+  ProblemPlaces places_;
+  std::map<ProviderId, std::string> waits_;
+  std::map<std::pair<const rules::Evaluated*, ProviderId>, PreparedPointer> prepared_;
+  std::map<WorkerPoolId, std::shared_ptr<fleet::PoolSpec>> pools_;
+  ExpandedByPlace expanded_;
+};
+
+}  // namespace
+
+Builder::Builder(rules::Limits limits) : state_(std::make_unique<State>()) {
+  state_->limits = limits;
+}
+Builder::~Builder() = default;
+Builder::Builder(Builder&&) noexcept = default;
+Builder& Builder::operator=(Builder&&) noexcept = default;
+
+Outcome Builder::build(std::span<const rules::SourceFile> files, const std::string& revision,
+                       const ProviderContext& provider_context, const Expand& expand) {
+  return Build(*state_, provider_context, expand).run(files, revision);
+}
+
+WorkerPoolId worker_pool_of(const std::string& worker_type) {
+  return WorkerPoolId("worker-manager/" + worker_type);
+}
+
+}  // namespace muster::pools

@@ -1,0 +1,55 @@
+// From one launch document to launch configurations: what worker configurations and pools of the
+// API have in common. Pure, but for the provider that is asked to expand.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include <muster/json_schema.hpp>
+
+#include "host/fleet/configuration.hpp"
+#include "host/pools/complaint.hpp"
+#include "host/pools/provider_facts.hpp"
+
+namespace muster::pools {
+
+// What muster itself reads of a launch document.
+struct WorkerManagerSection {
+  std::optional<std::int64_t> capacity_per_instance = {};
+  std::optional<std::int64_t> max_capacity = {};
+  double initial_weight = 1;
+  std::string launch_config_id = {};  // only the API may name one
+  Complaints complaints = {};
+};
+
+// Keys besides the three that every launch document may have are named by `also`.
+WorkerManagerSection read_worker_manager(const json::object& document,
+                                         const std::vector<std::string>& also = {});
+
+// Providers' own schemas, compiled once. THREADS: one.
+class SectionSchemas {
+ public:
+  // What the provider's schema says of its section; a section that is not there is checked as an
+  // empty one. A schema that cannot be compiled is the provider's fault: `internal`.
+  Result<Complaints> check(const ProviderDescription& description, const json::object& document);
+
+ private:
+  std::map<std::string, Result<json::Schema>> compiled_;  // by the schema's text
+};
+
+using LaunchConfigSpecs = std::vector<std::shared_ptr<const fleet::LaunchConfigSpec>>;
+
+// What the provider made of `request`, as launch configurations. `internal` if its answer makes no
+// sense.
+Result<LaunchConfigSpecs> make_specs(const ProviderId& provider_id, const ExpandRequest& request,
+                                     const WorkerManagerSection& settings,
+                                     const Expansion& expansion);
+
+bool same(const fleet::LaunchConfigSpec& a, const fleet::LaunchConfigSpec& b);
+bool same(const fleet::PoolSpec& a, const fleet::PoolSpec& b);
+
+// A provider's own words, with the path that they may begin with ("aws.ImageId: is missing") taken
+// apart, so that its place can be found.
+Complaint complaint_of(const Error& error, const std::string& section);
+
+}  // namespace muster::pools

@@ -1,0 +1,103 @@
+// Keeps the fleet's configuration in step with its source and with what the providers say.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "host/pools/builder.hpp"
+#include "host/pools/source.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/folder_watch.hpp"
+#include "lib/base/log.hpp"
+
+namespace muster::pools {
+
+// For the log, the CLI, the API and the dashboard.
+struct Status {
+  std::string source;
+  std::string revision;  // that serves; empty: none yet
+  std::optional<Time> loaded_at = {};
+  std::size_t files = 0, pools = 0, launch_configs = 0;
+
+  // The newest revision, if it is another one, and why it does not serve. Stays until it is mended.
+  std::string refused_revision = {};
+  std::optional<Time> refused_at = {};
+  rules::Problems problems = {};  // of the newest revision: errors, and warnings even if it serves
+  std::vector<Wait> waits = {};   // providers for which it waits
+
+  // The source cannot be read, since then; what was read before serves on.
+  std::string source_error = {};
+  std::optional<Time> source_failed_at = {};
+};
+json::object to_json(const Status& status);
+
+struct ServiceSettings {
+  std::chrono::milliseconds poll{30'000};  // of the source and of the providers' placements
+  std::chrono::milliseconds retry{1'000};  // after trouble; doubles up to `poll`
+  std::chrono::milliseconds settle{200};   // files must be the same for so long
+  rules::Limits limits = {};
+};
+
+struct ServiceParts {
+  std::unique_ptr<Source> source;
+  // Asked on the service's thread; may block for as long as the providers' deadlines.
+  std::function<ProviderContext()> provider_context;
+  Expand expand;
+  // Called on the service's thread, with each configuration that is accepted, and never with the
+  // same twice in a row.
+  std::function<void(std::shared_ptr<const fleet::Configuration>)> accept;
+  std::shared_ptr<const Clock> clock;
+  Log log = {};
+};
+
+class Service {
+ public:
+  // Reads for the first time on its own thread, too: a slow repository delays no start.
+  static Result<std::unique_ptr<Service>> start(ServiceParts parts, ServiceSettings settings = {});
+  // Waits for a call of a provider or of git that is under way.
+  ~Service();
+
+  // Something about the providers, or about their state, has changed. THREADS: any; returns at
+  // once.
+  void providers_changed() const { watch_.wake(); }
+  // Look now. THREADS: any; returns at once.
+  void reload() const { watch_.wake(); }
+
+  Status status() const;  // THREADS: any
+  // The files that serve, or the newest ones if those are refused; null if there are none. THREADS:
+  // any.
+  std::shared_ptr<const SourceFiles> files(bool refused) const;
+
+ private:
+  Service(ServiceParts parts, ServiceSettings settings, FolderWatch watch);
+  void run();
+  bool take_up();
+  bool read_source();
+  void build(const ProviderContext& provider_context);
+  void refuse(const Outcome& outcome);
+  void serve(const Outcome& outcome);
+  void source_failed(const Error& error);
+
+  ServiceParts parts_;
+  const ServiceSettings settings_;
+  FolderWatch watch_;
+  Builder builder_;
+
+  // Of the service's thread alone.
+  SourceFiles newest_;
+  bool have_files_ = false;
+  std::optional<ProviderContext> built_for_;
+  std::string built_revision_;
+  bool waiting_ = false;
+
+  mutable std::mutex mutex_;
+  Status status_;
+  std::shared_ptr<const SourceFiles> serving_, refused_;
+  std::atomic<bool> leaving_{false};
+  std::thread thread_;
+};
+
+}  // namespace muster::pools

@@ -1,0 +1,20 @@
+// What a worker says that it is.
+#pragma once
+
+#include "host/fleet/fleet.hpp"
+
+namespace muster::taskcluster_api {
+
+struct Claim {
+  fleet::WorkerName name;
+  ProviderId provider;
+
+  // "group/id"
+  std::string in_words() const { return name.worker_group.str() + "/" + name.worker_id.str(); }
+  // Of the credentials that it gets.
+  std::string client_id() const { return "worker/" + provider.str() + "/" + key(); }
+  // "pool/group/id"
+  std::string key() const { return name.worker_pool_id.str() + "/" + in_words(); }
+};
+
+}  // namespace muster::taskcluster_api

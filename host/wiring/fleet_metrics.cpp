@@ -1,0 +1,168 @@
+#include "host/wiring/fleet_metrics.hpp"
+
+#include <muster/codec.hpp>
+
+#include "host/api/members.hpp"
+#include "host/fleet/queue_load.hpp"
+#include "host/queue/queue.hpp"
+
+namespace muster {
+namespace {
+
+using metrics::Page;
+
+double number(std::int64_t value) {
+  return static_cast<double>(value);
+}
+
+using VerdictCounts = std::map<std::pair<verdict::Kind, std::string>, std::int64_t>;
+
+std::pair<verdict::Kind, std::string> counted_as(const verdict::Verdict& verdict) {
+  return {verdict.kind, verdict.obstacle ? verdict.obstacle->cause : ""};
+}
+
+void write_verdicts(const char* name, const char* about, const VerdictCounts& counts, Page& page) {
+  for (const auto& [verdict, count] : counts)
+    page.gauge(name, about, number(count),
+               {{"verdict", api::name_of(verdict.first)}, {"cause", verdict.second}});
+}
+
+// Of pools that have all that they want nothing is asked.
+void write_launch_configs(const fleet::Fleet& fleet, fleet::Now now, Page& page) {
+  VerdictCounts counts;
+  for (const fleet::Pool& pool : fleet.pools()) {
+    if (pool.removed() || pool.verdict.kind == verdict::Kind::placed) continue;
+    const fleet::Weights weights = fleet.weights_of(pool, now.wall);
+    for (const fleet::Index at : pool.launch_configs)
+      ++counts[counted_as(fleet.verdict_of(at, weights, now))];
+  }
+  write_verdicts("muster_fleet_launch_config_verdicts",
+                 "Launch configurations of pools that want more, by what is to be said of them",
+                 counts, page);
+}
+
+double oldest_wait(const std::optional<Time>& oldest, Time now) {
+  return oldest ? number(fleet::seconds_since(*oldest, now)) : 0;
+}
+
+void write_pool(const fleet::Pool& pool, Page& page) {
+  const std::string& id = pool.id.str();
+  const auto capacity = [&](const char* state, std::int64_t value) {
+    page.gauge("muster_fleet_capacity", "Capacity of a pool's workers, by what they do",
+               number(value), {{"pool", id}, {"state", state}});
+  };
+  capacity("requested", pool.totals.requested);
+  capacity("lost", pool.totals.lost);
+  capacity("running", pool.totals.running);
+  capacity("draining", pool.totals.draining);
+  capacity("stopping", pool.totals.stopping);
+  capacity("absent", pool.totals.absent);
+  page.gauge("muster_fleet_busy_capacity", "Capacity that works, as far as workers say",
+             number(pool.totals.busy), {{"pool", id}});
+  page.gauge("muster_fleet_pending_capacity", "Capacity that waits for workers",
+             number(pool.demand.pending), {{"pool", id}});
+  const auto [kind, cause] = counted_as(pool.verdict);
+  page.gauge("muster_fleet_pool_verdict", "1 for what is to be said of the pool", 1,
+             {{"pool", id}, {"verdict", api::name_of(kind)}, {"cause", cause}});
+}
+
+void write_pool_load(const std::string& id, const fleet::PoolLoad& load, Time now, Page& page) {
+  page.gauge("muster_queue_pool_waiting_requests",
+             "Requests that wait for a pool, each counted for one", number(load.waiting.requests),
+             {{"pool", id}});
+  page.gauge("muster_queue_pool_pending_capacity", "Capacity that those requests would take",
+             load.waiting.capacity, {{"pool", id}});
+  page.gauge("muster_queue_pool_oldest_wait_seconds", "How long the oldest of them waits",
+             oldest_wait(load.waiting.oldest, now), {{"pool", id}});
+  page.gauge("muster_queue_pool_would_be_capacity", "The pool's size if nobody had to wait",
+             number(load.would_be()), {{"pool", id}});
+  for (const fleet::ResourceLoad& resource : load.resources()) {
+    const metrics::Labels labels{{"pool", id}, {"resource", resource.name}};
+    page.gauge("muster_queue_resource_capacity", "What a pool's workers have of a resource",
+               number(resource.has), labels);
+    page.gauge("muster_queue_resource_used", "What is used of it", number(resource.used), labels);
+    page.gauge("muster_queue_resource_utilisation", "The part of it that is used, from 0 to 1",
+               resource.utilisation(), labels);
+  }
+}
+
+void write_load(const fleet::Fleet& fleet, fleet::Now now, Page& page) {
+  const fleet::QueueLoad load = fleet::load_of(fleet);
+  const auto& teams = fleet.queue().teams();
+  for (std::size_t at = 0; at < teams.size(); ++at) {
+    const metrics::Labels labels{{"team", teams[at].id.str()}};
+    page.gauge("muster_queue_waiting_requests", "Requests of a team that wait for workers",
+               number(teams[at].pending), labels);
+    page.gauge("muster_queue_oldest_wait_seconds", "How long the oldest of them waits",
+               oldest_wait(load.oldest_of_team[at], now.wall), labels);
+    page.gauge("muster_queue_held_capacity", "Capacity that a team holds", number(teams[at].held),
+               labels);
+  }
+  for (const auto& [id, pool] : load.pools) write_pool_load(id.str(), pool, now.wall, page);
+  page.gauge("muster_queue_unserved_requests", "Requests that wait and that no pool could serve",
+             number(load.unserved.requests));
+}
+
+void write_requests(const fleet::Fleet& fleet, fleet::Now now, Page& page) {
+  write_verdicts("muster_queue_verdicts", "Requests that wait, by what is to be said of them",
+                 fleet.count_verdicts(now), page);
+  const verdict::Calibration::Score& score = fleet.queue().calibration().total();
+  page.counter("muster_queue_eta_expectations_total",
+               "Requests that were told when to expect a worker, and know whether it was so",
+               number(score.expectations));
+  const auto kept = [&](const char* quantile, std::int64_t count) {
+    page.counter("muster_queue_eta_kept_total", "Of them, those that had one by then",
+                 number(count), {{"quantile", quantile}});
+  };
+  kept("0.5", score.kept_p50);
+  kept("0.9", score.kept_p90);
+}
+
+void write_events(const events::Numbers& numbers, Page& page) {
+  page.counter("muster_events_total", "Events, since the first start", number(numbers.newest));
+  page.gauge("muster_events_listeners", "Streams of events that are open",
+             number(numbers.listeners));
+  const auto lag = [&](const std::string& consumer, std::int64_t value) {
+    page.gauge("muster_events_lag", "Events that a consumer has not taken yet", number(value),
+               {{"consumer", consumer}});
+  };
+  for (const events::WebhookStatus& webhook : numbers.webhooks) {
+    lag("webhook/" + webhook.name, webhook.lag);
+    page.counter("muster_events_webhook_failures_total", "Attempts that a webhook did not take",
+                 number(webhook.failed), {{"webhook", webhook.name}});
+    page.counter("muster_events_dead_letters_total", "Events that a webhook never took",
+                 number(webhook.given_up), {{"webhook", webhook.name}});
+  }
+  if (!numbers.amqp) return;
+  lag("amqp", numbers.amqp->lag);
+  page.gauge("muster_events_amqp_connected", "1 while the broker is there",
+             numbers.amqp->connected ? 1 : 0);
+}
+
+}  // namespace
+
+void write_fleet_metrics(FleetRuntime& host, Page& page) {
+  host.fleet().read([&](const fleet::Fleet& fleet, fleet::Now now) {
+    write_load(fleet, now, page);
+    write_requests(fleet, now, page);
+    for (const fleet::Pool& pool : fleet.pools())
+      if (!pool.removed()) write_pool(pool, page);
+    write_launch_configs(fleet, now, page);
+    for (const fleet::ProviderState& provider : fleet.providers()) {
+      page.gauge("muster_fleet_provider_up", "1 while the provider answers", provider.up ? 1 : 0,
+                 {{"provider", provider.id.str()}});
+      page.gauge("muster_fleet_launches_waiting", "Calls that wait for their turn",
+                 number(static_cast<std::int64_t>(provider.launchables.size())),
+                 {{"provider", provider.id.str()}});
+    }
+    page.gauge("muster_fleet_holds", "What is not tried for a while, over all pools",
+               number(static_cast<std::int64_t>(fleet.holds().size())));
+  });
+  page.gauge("muster_store_ok", "0 while the store fails and the host is read-only",
+             host.fleet().store_health().ok ? 1 : 0);
+  page.gauge("muster_store_waiting_batches", "Changes that are not durable yet",
+             number(static_cast<std::int64_t>(host.fleet().committer().waiting())));
+  write_events(host.events().numbers(), page);
+}
+
+}  // namespace muster

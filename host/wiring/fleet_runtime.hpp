@@ -1,0 +1,89 @@
+// The fleet and everything it lives on, as the host runs them: the store, the worker
+// configurations, the sources of demand, the providers that come and go.
+#pragma once
+
+#include <condition_variable>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "host/config/host_configuration.hpp"
+#include "host/demand/service.hpp"
+#include "host/events/service.hpp"
+#include "host/fleet/service.hpp"
+#include "host/plugin_loader/plugin_catalog.hpp"
+#include "host/pools/service.hpp"
+#include "host/store/sqlite_store.hpp"
+#include "host/wiring/status_event_source.hpp"
+
+namespace muster {
+
+// THREADS: every method but start() from any.
+class FleetRuntime {
+ public:
+  struct Parts {
+    std::shared_ptr<const config::HostConfiguration> configuration;
+    std::filesystem::path data_directory;
+    plugin_loader::PluginCatalog* plugins = nullptr;  // borrowed
+    std::shared_ptr<const Clock> clock;
+    Log log = {};
+    std::string url = {};  // where workers find the host
+  };
+
+  // Opens the store and goes on with the fleet that is in it. `internal`: the store is damaged;
+  // `config`: it is not ours, or of a newer muster.
+  static Result<std::unique_ptr<FleetRuntime>> start(Parts parts);
+  ~FleetRuntime();
+
+  void configuration_changed(std::shared_ptr<const config::HostConfiguration> configuration);
+
+  fleet::Service& fleet() { return *fleet_; }
+  events::Service& events() { return *events_; }
+  const store::Store& store() const { return *store_; }
+  pools::ProviderContext provider_context() const;
+  // What a configured provider says of itself and where it can launch; nothing if there is none of
+  // that id. Waits for the provider, as long as it is allowed to.
+  std::optional<pools::ProviderFacts> provider_facts(const ProviderId& id,
+                                                     std::chrono::milliseconds at_most) const;
+  Result<Expansion> expand(const ProviderId& provider, const ExpandRequest& request) const;
+  // Of the worker configurations; nothing if none are configured.
+  std::optional<pools::Status> configuration_status() const;
+  void reload_worker_configurations() const;
+  // See pools::Service::files.
+  std::shared_ptr<const pools::SourceFiles> configuration_files(bool refused) const;
+  std::vector<demand::SourceStatus> demand_status() const;
+
+  void stop(std::chrono::milliseconds patience);
+
+ private:
+  explicit FleetRuntime(Parts parts);
+  Result<void> open();
+  void start_worker_configurations();
+  void tell_of_teams(const config::HostConfiguration& configuration);
+  void start_demand();
+  void name_pools();
+  pools::ProviderFacts facts_of(const config::PluginInstance& provider,
+                                std::chrono::milliseconds at_most) const;
+  void watch_providers();
+  void tell_of_providers();
+  fleet::Callee find_plugin(const std::string& instance_id) const;
+  std::shared_ptr<const config::HostConfiguration> configuration() const;
+
+  Parts parts_;
+  std::unique_ptr<store::SqliteStore> store_;
+  std::unique_ptr<events::Service> events_;
+  std::unique_ptr<fleet::Service> fleet_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;
+  std::map<std::string, std::string>
+      told_;  // providers that the fleet believes to be up: what was said
+
+  std::unique_ptr<pools::Service> worker_configurations_;
+  std::unique_ptr<demand::DemandService> demand_;
+  std::thread watcher_;
+};
+
+}  // namespace muster

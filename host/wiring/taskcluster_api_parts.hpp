@@ -1,0 +1,25 @@
+// What the worker-manager API needs, as this host has it.
+#pragma once
+
+#include "host/api/fleet_api.hpp"
+#include "host/auth/authority.hpp"
+#include "host/plugin_loader/plugin_catalog.hpp"
+#include "host/taskcluster_api/parts.hpp"
+#include "host/wiring/host_status.hpp"
+
+namespace muster {
+
+// Everything is borrowed and outlives the server.
+struct TaskclusterApiDependencies {
+  const PublishedStatus& status;
+  const plugin_loader::PluginCatalog& plugins;
+  const auth::Authority& authority;
+  http::WorkerThreads& workers;
+  FleetAccess fleet;
+  std::string url;
+  Log log = {};
+};
+
+taskcluster_api::Parts taskcluster_api_parts(const TaskclusterApiDependencies& host);
+
+}  // namespace muster

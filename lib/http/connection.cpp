@@ -1,0 +1,300 @@
+#include "lib/http/connection.hpp"
+
+#include <algorithm>
+
+#include <boost/asio/dispatch.hpp>
+
+#include "lib/http/answer.hpp"
+
+namespace muster::http {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t read_size = 8 * 1024;
+constexpr std::size_t discard_size = 512;
+constexpr auto linger_time = 2s;
+
+std::string_view code_of(int status) {
+  switch (status) {
+    case 408:
+      return "RequestTimeout";
+    case 413:
+      return "InputTooLarge";
+    case 431:
+      return "HeadersTooLarge";
+    case 501:
+      return "NotImplemented";
+    case 505:
+      return "VersionNotSupported";
+    default:
+      return "InputError";
+  }
+}
+
+Refusal reason_of(int status) {
+  if (status == 431) return Refusal::header_size;
+  return status == 413 ? Refusal::body_size : Refusal::malformed;
+}
+
+// It comes back in a header and in the log: only what is harmless there.
+bool is_trace_id(std::string_view text) {
+  return !text.empty() && text.size() <= 128 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+}  // namespace
+
+Connection::Connection(std::shared_ptr<Lane> lane, std::unique_ptr<Transport> transport,
+                       std::unique_ptr<Seat> seat)
+    : lane_(std::move(lane)),
+      transport_(std::move(transport)),
+      seat_(std::move(seat)),
+      parser_(lane_->shared->settings.limits) {}
+
+void Connection::set_deadline(std::chrono::milliseconds from_now) {
+  deadline_ = lane_->shared->clock.steady() + from_now;
+}
+
+void Connection::start() {
+  set_deadline(lane_->shared->settings.header_timeout);
+  read_more();
+}
+
+void Connection::read_more() {
+  state_ = State::reading;
+  input_.resize(received_ + read_size);
+  read_pending_ = true;
+  transport_->read(input_.data() + received_, read_size, shared_from_this());
+}
+
+void Connection::on_read(bool ok, std::size_t bytes) {
+  read_pending_ = false;
+  if (state_ == State::closed) return;
+  if (state_ == State::lingering || state_ == State::streaming)
+    return ok ? discard_more() : close();
+  if (state_ != State::reading) return;  // refused in the meantime: see check_deadline()
+  if (!ok) {
+    if (transport_->in_handshake()) lane_->traffic.refuse(Refusal::handshake);
+    return close();
+  }
+  lane_->traffic.received_bytes.add(bytes);
+  // Of a connection's first request the time runs since the connection was made.
+  if (served_ && received_ == 0 && !parser_.has_begun())
+    set_deadline(lane_->shared->settings.header_timeout);
+  received_ += bytes;
+  if (lane_->shared->settings.tls && !transport_->secure()) {
+    lane_->traffic.refuse(Refusal::plain_text);
+    return refuse(400, code_of(400), "this port speaks HTTPS: write https:// instead of http://");
+  }
+  process_input();
+}
+
+void Connection::process_input() {
+  const std::size_t used = parser_.feed({input_.data(), received_});
+  input_.erase(0, used);
+  received_ -= used;
+  switch (parser_.state()) {
+    case RequestParser::State::failed:
+      lane_->traffic.refuse(reason_of(parser_.failure().status));
+      return refuse(parser_.failure().status, code_of(parser_.failure().status),
+                    parser_.failure().message);
+    case RequestParser::State::complete:
+      return handle();
+    case RequestParser::State::body:
+      if (!std::exchange(body_deadline_set_, true))
+        set_deadline(lane_->shared->settings.body_timeout);
+      if (parser_.take_expectation() && received_ == 0) {
+        state_ = State::continuing;
+        head_ = "HTTP/1.1 100 Continue\r\n\r\n";
+        return transport_->write(head_, {}, shared_from_this());
+      }
+      return read_more();
+    case RequestParser::State::head:
+      return read_more();
+  }
+}
+
+// Gives the request what only the connection knows, and remembers of it what the answer needs.
+void Connection::note(Request& request) {
+  request.id = request_id_ = lane_->next_request_id();
+  const auto trace = request.header("x-taskcluster-trace-id");
+  trace_id_ = trace && is_trace_id(*trace) ? std::string(*trace) : lane_->new_trace_id();
+  request.trace_id = trace_id_;
+  request.peer = transport_->peer();
+  request.secure = transport_->secure();
+  method_ = request.method;
+  path_ = request.path;
+  head_only_ = request.method == "HEAD";
+  keep_alive_ = request.keep_alive;
+  http_1_0_ = request.http_1_0;
+  began_ = lane_->shared->clock.steady();
+  state_ = State::handling;
+  served_ = true;
+  deadline_ = SteadyTime::max();  // the handler's own business
+}
+
+void Connection::handle() {
+  Request request = parser_.take();
+  note(request);
+  Wishes wishes = wishes_of(request);
+  api_ = wishes.api;
+  // The lane lives as long as somebody may still answer; the connection need not.
+  auto sink = [lane = lane_, self = weak_from_this(),
+               wishes = std::move(wishes)](Response&& response) {
+    shape(response, wishes);
+    boost::asio::dispatch(lane->io, [self, response = std::move(response)]() mutable {
+      if (const auto connection = self.lock())
+        connection->send(std::move(response), connection->keep_alive_);
+    });
+  };
+  const Reply reply(std::move(sink), request);
+  const Router& router = lane_->shared->router;
+  const Router::Found found = router.find(request);
+  route_ = found.route;
+  if (is_over_rate(request, reply)) return;
+  router.answer(found, std::move(request), reply);
+}
+
+bool Connection::is_over_rate(const Request& request, const Reply& reply) {
+  const PeerSettings& limits = lane_->shared->settings.peers;
+  const auto wait = seat_->peer().charge(limits, began_);
+  if (wait <= 0ns) return false;
+  lane_->traffic.refuse(Refusal::peer_requests);
+  const auto seconds = std::to_string(std::chrono::ceil<std::chrono::seconds>(wait).count());
+  Response response =
+      error_answer(request, 429, "TooManyRequests",
+                   "this address sends more than " + std::to_string(limits.requests_per_second) +
+                       " requests a second; try again in " + seconds +
+                       (seconds == "1" ? " second" : " seconds"));
+  response.headers.push_back({"Retry-After", seconds});
+  reply(std::move(response));
+  return true;
+}
+
+void Connection::refuse(int status, std::string_view code, const std::string& message) {
+  Request about;  // whatever it was, it is not to be trusted with more than this
+  about.id = request_id_ = lane_->next_request_id();
+  trace_id_ = lane_->new_trace_id();
+  method_ = path_ = "-";
+  route_ = Router::none;
+  head_only_ = api_ = false;
+  refused_ = true;
+  began_ = lane_->shared->clock.steady();
+  state_ = State::handling;
+  send(error_answer(about, status, code, message), false);
+}
+
+void Connection::send(Response&& response, bool keep_alive) {
+  if (state_ != State::handling) return;
+  const bool no_body = response.status == 204 || response.status == 304;
+  if (no_body || head_only_) response.stream = nullptr;
+  // Closed behind a stream: what the peer sends meanwhile was thrown away.
+  keep_alive_ = keep_alive && !draining_ && !lane_->shared->draining && !response.stream;
+  using Body = HeadFacts::Body;
+  const Body body = no_body            ? Body::none
+                    : !response.stream ? Body::sized
+                    : http_1_0_        ? Body::until_close
+                                       : Body::chunked;
+  write_head(
+      head_, response,
+      {lane_->date(), request_id_, trace_id_, api_, keep_alive_, body, response.body.size()});
+  status_ = response.status;
+  client_id_ = std::move(response.client_id);
+  auto& routes = lane_->traffic.routes;
+  routes[std::min(route_, routes.size() - 1)].count(status_, time_taken());
+  if (response.stream) return begin_stream(std::move(response));
+  body_ = no_body || head_only_ ? std::string() : std::move(response.body);
+  bytes_ = body_.size();
+  lane_->traffic.sent_bytes.add(head_.size() + body_.size());
+  write_access_log();
+  state_ = State::writing;
+  set_deadline(lane_->shared->settings.write_timeout);
+  transport_->write(head_, body_, shared_from_this());
+}
+
+void Connection::on_written(bool ok) {
+  if (state_ == State::closed) return;
+  if (!ok) return close();
+  if (state_ == State::continuing) return read_more();
+  if (state_ == State::streaming) return on_piece_written();
+  body_ = {};
+  body_deadline_set_ = false;
+  if (!keep_alive_) return refused_ || received_ > 0 ? linger() : close();
+  state_ = State::reading;
+  if (received_ == 0 && draining_) return close();
+  set_deadline(received_ == 0 ? lane_->shared->settings.idle_timeout
+                              : lane_->shared->settings.header_timeout);
+  if (received_ > 0) return process_input();  // it came with the last one
+  read_more();
+}
+
+// Closing a socket with unread bytes resets the connection, and the peer may lose the answer.
+void Connection::linger() {
+  state_ = State::lingering;
+  set_deadline(linger_time);
+  transport_->finish_writing();
+  if (!read_pending_) discard_more();
+}
+
+void Connection::discard_more() {
+  input_.resize(discard_size);
+  read_pending_ = true;
+  transport_->read(input_.data(), input_.size(), shared_from_this());
+}
+
+void Connection::drain() {
+  draining_ = true;
+  if (state_ == State::streaming) return end_stream();
+  if (state_ == State::reading && received_ == 0 && !parser_.has_begun()) close();
+}
+
+void Connection::close() {
+  if (state_ == State::closed) return;
+  if (state_ == State::streaming) write_access_log();
+  state_ = State::closed;
+  stream_ = nullptr;
+  transport_->close();
+  lane_->forget(shared_from_this());
+}
+
+void Connection::check_deadline(SteadyTime now) {
+  if (now < deadline_) return;
+  if (state_ == State::writing || state_ == State::streaming)
+    lane_->traffic.refuse(Refusal::write_time);
+  const bool midway = state_ == State::reading && (received_ > 0 || parser_.has_begun());
+  if (!midway) {
+    if (transport_->in_handshake()) lane_->traffic.refuse(Refusal::handshake);
+    return close();
+  }
+  lane_->traffic.refuse(body_deadline_set_ ? Refusal::body_time : Refusal::header_time);
+  // A read is pending and keeps its buffer; when it ends, it finds that the state has changed.
+  refuse(408, code_of(408), "the request did not arrive in time");
+}
+
+std::chrono::microseconds Connection::time_taken() const {
+  return std::chrono::duration_cast<std::chrono::microseconds>(lane_->shared->clock.steady() -
+                                                               began_);
+}
+
+void Connection::write_access_log() const {
+  const Shared& shared = *lane_->shared;
+  const LogLevel level = path_ == "/healthz" || path_ == "/readyz" || path_ == "/metrics"
+                             ? LogLevel::debug
+                             : LogLevel::info;
+  if (!shared.settings.access_log || !shared.log.enabled(level)) return;
+  // The query is left out: it may carry credentials.
+  shared.log.write(level, "request",
+                   {{"request", request_id_},
+                    {"trace", trace_id_},
+                    {"peer", transport_->peer()},
+                    {"client", client_id_.empty() ? "-" : client_id_},
+                    {"method", method_},
+                    {"path", path_},
+                    {"status", status_},
+                    {"bytes", bytes_},
+                    {"microseconds", time_taken().count()}});
+}
+
+}  // namespace muster::http

@@ -1,0 +1,113 @@
+#include "host/pools/api_pool.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/host/pools/fixture.hpp"
+
+namespace muster::pools {
+namespace {
+
+using ::testing::HasSubstr;
+
+const WorkerPoolId pool_id("proj/api");
+
+Result<fleet::PoolSpec> pool(Fixture& scene, std::string_view config,
+                             std::string_view provider = "sim") {
+  json::object document = {{"providerId", provider},
+                           {"description", "d"},
+                           {"owner", "o@example.com"},
+                           {"emailOnError", true},
+                           {"config", json::parse(config).value()}};
+  return pool_from_api(pool_id, document, scene.provider_context, scene.expand());
+}
+
+TEST(ApiPool, what_is_wrong_is_told_all_at_once) {
+  Fixture scene;
+  const auto result = pool(scene, R"({"minCapacity": -1, "maxCapacity": 1.5, "scalingRatio": 2,
+    "lifecycle": {"registrationTimeout": 0}, "launchConfigs": [
+      {"region": "eu-2"}, 5, {},
+      {"region": "eu-1", "workerManager": {"capacityPerInstance": 0, "wieght": 1}},
+      {"region": "eu-1", "image": 5}, {"region": "eu-1", "instanceTypes": ["tiny"]}]})");
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().error_class, ErrorClass::invalid);
+  const std::string& message = result.error().message;
+  for (const char* says :
+       {"config.minCapacity", "config.maxCapacity", "config.scalingRatio",
+        "config.lifecycle.registrationTimeout",
+        "launchConfigs[0]: the provider has no place region=eu-2; did you mean eu-1?",
+        "launchConfigs[1] must be an object", "launchConfigs[2]: names no place",
+        "launchConfigs[3].workerManager.capacityPerInstance",
+        "launchConfigs[3].workerManager.wieght", "launchConfigs[4].simulated.image",
+        "launchConfigs[5]: simulated.instanceTypes[0]"})
+    EXPECT_THAT(message, HasSubstr(says));
+}
+
+TEST(ApiPool, a_provider_that_is_unknown_or_in_trouble_is_told_apart) {
+  Fixture scene;
+  auto result = pool(scene, "{}", "nobody");
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().error_class, ErrorClass::not_found);
+  EXPECT_EQ(result.error().code, "providerId");
+  scene.failure = Error::transient("later");
+  result = pool(scene, R"({"launchConfigs": [{"region": "eu-1"}]})");
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().error_class, ErrorClass::transient);
+  scene.provider().unavailable = Error::transient("not yet");
+  EXPECT_EQ(pool(scene, "{}").error().message, "not yet");
+}
+
+TEST(ApiPool, the_same_launch_configuration_twice_is_refused) {
+  Fixture scene;
+  const char* one = R"({"zone": "eu-1a", "instanceTypes": ["small"]})";
+  const auto result = pool(scene, std::string(R"({"launchConfigs": [)") + one + "," + one + "]}");
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, "duplicateLaunchConfigId");
+}
+
+TEST(ApiPool, an_id_of_its_own_is_honoured_but_only_for_one) {
+  Fixture scene;
+  auto result = pool(scene, R"({"launchConfigs": [
+    {"zone": "eu-1a", "instanceTypes": ["small"], "workerManager": {"launchConfigId": "mine"}}]})");
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->launch_configs.at(0)->launch_config.launch_config_id.str(), "mine");
+  result = pool(scene, R"({"launchConfigs": [
+    {"zone": "eu-1a", "workerManager": {"launchConfigId": "mine"}}]})");
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("comes to 2 launch configurations"));
+}
+
+TEST(ApiPool, every_setting_arrives) {
+  Fixture scene;
+  const auto result = pool(scene, R"({"minCapacity": 1, "maxCapacity": 5, "scalingRatio": 0.5,
+    "lifecycle": {"registrationTimeout": 120, "queueInactivityTimeout": 1200}, "launchConfigs": [
+      {"region": "eu-1", "zone": "eu-1b", "capacityPerInstance": 2, "instanceTypes": ["large"],
+       "workerConfig": {"x": 1}, "workerManager": {"initialWeight": 0.5, "maxCapacity": 3}},
+      {"location": "us-1", "instanceTypes": ["small"]}]})");
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->worker_pool_id, pool_id);
+  EXPECT_EQ(result->origin, "");
+  EXPECT_EQ(result->strategy, "estimator");
+  EXPECT_TRUE(result->email_on_error);
+  EXPECT_EQ(result->settings.min_capacity, 1);
+  EXPECT_EQ(result->settings.scaling_ratio, 0.5);
+  EXPECT_EQ(result->lifecycle.registration_timeout, std::chrono::seconds(120));
+  ASSERT_EQ(result->launch_configs.size(), 2u);
+  const auto& first = *result->launch_configs[0];
+  EXPECT_EQ(first.launch_config.placement.facts.at("availabilityZone"), "eu-1b");
+  EXPECT_EQ(first.launch_config.capacity_per_instance, 2);
+  EXPECT_EQ(first.max_capacity, 3);
+  EXPECT_EQ(first.initial_weight, 0.5);
+  EXPECT_EQ(json::write(first.worker_config), R"({"x":1})");
+  EXPECT_EQ(result->launch_configs[1]->launch_config.placement.facts.at("region"), "us-1");
+}
+
+TEST(ApiPool, the_null_provider_launches_nothing) {
+  Fixture scene;
+  const auto result = pool(scene, R"({"launchConfigs": []})", "null-provider");
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->providers.empty());
+  EXPECT_TRUE(result->launch_configs.empty());
+}
+
+}  // namespace
+}  // namespace muster::pools

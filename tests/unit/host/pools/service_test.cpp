@@ -1,0 +1,214 @@
+#include "host/pools/service.hpp"
+
+#include <condition_variable>
+#include <fstream>
+
+#include <gmock/gmock.h>
+
+#include "lib/base/fake_clock.hpp"
+#include "tests/support/git_repository.hpp"
+#include "tests/support/recorded_log.hpp"
+#include "tests/unit/host/pools/fixture.hpp"
+
+namespace muster::pools {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+namespace fs = std::filesystem;
+
+const WorkerPoolId build_pool("worker-manager/build");
+
+// A service over a scene that the test changes from another thread.
+class Stage {
+ public:
+  explicit Stage(std::unique_ptr<Source> source) {
+    auto started = Service::start(
+        {std::move(source), [this] { return provider_context(); },
+         [this](const ProviderId& id, const ExpandRequest& request) { return expand(id, request); },
+         [this](std::shared_ptr<const fleet::Configuration> next) { accept(std::move(next)); },
+         std::make_shared<FakeClock>(), Log(log, LogLevel::debug, LogFormat::text)},
+        {1h, 20ms, 5ms, {}});
+    service = std::move(started.value());
+  }
+
+  void change_quietly(const std::function<void(Fixture&)>& act) {
+    const std::lock_guard lock(mutex_);
+    act(scene_);
+  }
+  void change(const std::function<void(Fixture&)>& act) {
+    change_quietly(act);
+    service->providers_changed();
+  }
+
+  // The nth configuration that was accepted; waits for it.
+  std::shared_ptr<const fleet::Configuration> accepted(std::size_t number) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, 20s, [&] { return accepted_.size() >= number; }))
+      throw std::runtime_error("no configuration in 20 seconds");
+    return accepted_[number - 1];
+  }
+  std::size_t count() {
+    const std::lock_guard lock(mutex_);
+    return accepted_.size();
+  }
+
+  // Waits until the status is so.
+  Status status_when(const std::function<bool(const Status&)>& so) {
+    const auto until = std::chrono::steady_clock::now() + 20s;
+    for (;;) {
+      Status status = service->status();
+      if (so(status)) return status;
+      if (std::chrono::steady_clock::now() > until) throw std::runtime_error("never so");
+      std::unique_lock lock(mutex_);
+      changed_.wait_for(lock, 2ms);
+    }
+  }
+
+  std::shared_ptr<testing::RecordedLog> log = std::make_shared<testing::RecordedLog>();
+  std::unique_ptr<Service> service;
+
+ private:
+  ProviderContext provider_context() {
+    const std::lock_guard lock(mutex_);
+    return scene_.provider_context;
+  }
+  Result<Expansion> expand(const ProviderId& id, const ExpandRequest& request) {
+    const std::lock_guard lock(mutex_);
+    return scene_.expand()(id, request);
+  }
+  void accept(std::shared_ptr<const fleet::Configuration> next) {
+    const std::lock_guard lock(mutex_);
+    accepted_.push_back(std::move(next));
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Fixture scene_;
+  std::vector<std::shared_ptr<const fleet::Configuration>> accepted_;
+};
+
+void write(const fs::path& file, const std::string& text) {
+  std::ofstream(file.string() + "~") << text;
+  fs::rename(file.string() + "~", file);
+}
+
+TEST(Service, a_bad_change_is_refused_whole_and_visible_until_it_is_mended) {
+  const testing::TemporaryFolder folder;
+  write(folder / "build.toml", configuration());
+  Stage stage(folder_source(folder.path()));
+  const auto first = stage.accepted(1);
+  write(folder / "build.toml", configuration("maxCapacity = \"many\"\n"));
+  Status status = stage.status_when([](const Status& s) { return !s.refused_revision.empty(); });
+  EXPECT_EQ(status.revision, first->revision);
+  EXPECT_NE(status.refused_revision, first->revision);
+  EXPECT_THAT(texts_of(status.problems), HasSubstr("build.toml:10:"));
+  EXPECT_TRUE(status.refused_at);
+  EXPECT_TRUE(stage.log->contains("are refused"));
+  EXPECT_THAT(json::write(to_json(status)), HasSubstr("\"refusedRevision\":\"sha256-"));
+  write(folder / "build.toml", configuration("emailOnError = true\n"));
+  EXPECT_TRUE(stage.accepted(2)->pools.at(build_pool)->email_on_error);
+  status = stage.service->status();
+  EXPECT_TRUE(status.refused_revision.empty());
+  EXPECT_TRUE(texts_of(status.problems).empty());
+}
+
+TEST(Service, a_folder_that_comes_later_is_taken_up) {
+  const testing::TemporaryFolder folder;
+  Stage stage(folder_source(folder / "workers"));
+  const Status status = stage.status_when([](const Status& s) { return !s.source_error.empty(); });
+  EXPECT_TRUE(status.source_failed_at);
+  EXPECT_EQ(status.revision, "");
+  fs::create_directory(folder / "next");
+  write(folder / "next/build.toml", configuration());
+  fs::rename(folder / "next", folder / "workers");
+  EXPECT_EQ(stage.accepted(1)->pools.size(), 1u);
+  stage.status_when([](const Status& s) { return s.source_error.empty(); });
+}
+
+TEST(Service, files_that_are_suddenly_all_gone_end_no_pool) {
+  const testing::TemporaryFolder folder;
+  write(folder / "build.toml", configuration());
+  Stage stage(folder_source(folder.path()));
+  stage.accepted(1);
+  fs::remove(folder / "build.toml");
+  const Status status = stage.status_when([](const Status& s) { return !s.source_error.empty(); });
+  EXPECT_EQ(status.pools, 1u);
+  EXPECT_EQ(stage.count(), 1u);
+}
+
+TEST(Service, one_file_of_several_that_goes_takes_its_pools_with_it) {
+  const testing::TemporaryFolder folder;
+  write(folder / "build.toml", configuration());
+  write(folder / "other.toml", configuration("", R"(["other"])"));
+  Stage stage(folder_source(folder.path()));
+  EXPECT_EQ(stage.accepted(1)->pools.size(), 2u);
+  fs::remove(folder / "other.toml");
+  EXPECT_EQ(stage.accepted(2)->pools.size(), 1u);
+  EXPECT_EQ(stage.accepted(1)->pools.at(build_pool), stage.accepted(2)->pools.at(build_pool));
+}
+
+TEST(Service, a_provider_that_comes_later_is_waited_for) {
+  const testing::TemporaryFolder folder;
+  write(folder / "build.toml", configuration());
+  Stage stage(folder_source(folder.path()));
+  stage.accepted(1);
+  stage.change([](Fixture& scene) {
+    scene.provider().unavailable = Error::transient("its plugin was taken away");
+  });
+  const Status status = stage.status_when([](const Status& s) { return !s.waits.empty(); });
+  EXPECT_EQ(status.waits[0].reason, "its plugin was taken away");
+  EXPECT_EQ(status.pools, 1u);  // the old ones serve on
+  stage.change([](Fixture& scene) { scene.provider().unavailable.reset(); });
+  stage.accepted(2);
+  EXPECT_THAT(stage.service->status().waits, SizeIs(0));
+}
+
+TEST(Service, trouble_of_a_provider_is_tried_again_without_being_told) {
+  const testing::TemporaryFolder folder;
+  Stage stage(folder_source(folder.path()));
+  stage.change_quietly([](Fixture& scene) { scene.failure = Error::transient("down"); });
+  write(folder / "build.toml", configuration());
+  stage.status_when([](const Status& s) { return !s.waits.empty(); });
+  const std::size_t before = stage.count();
+  stage.change_quietly([](Fixture& scene) { scene.failure.reset(); });
+  stage.accepted(before + 1);
+}
+
+TEST(Service, placements_that_change_make_other_pools) {
+  const testing::TemporaryFolder folder;
+  write(folder / "build.toml", configuration());
+  Stage stage(folder_source(folder.path()));
+  EXPECT_THAT(stage.accepted(1)->pools.at(build_pool)->launch_configs, SizeIs(6));
+  stage.change([](Fixture& scene) { scene.provider().placements.pop_back(); });
+  EXPECT_THAT(stage.accepted(2)->pools.at(build_pool)->launch_configs, SizeIs(4));
+}
+
+TEST(Service, a_push_into_a_bare_repository_is_seen_at_once) {
+  const testing::GitRepository work;
+  work.write("build.toml", configuration());
+  const std::string first = work.commit();
+  const testing::TemporaryFolder folder;
+  const std::string bare = (folder / "bare.git").string();
+  work.git({"clone", "-q", "--bare", ".", bare});
+  Stage stage(git_source({bare, "main"}));
+  EXPECT_EQ(stage.accepted(1)->revision, first);
+  work.write("build.toml", configuration("emailOnError = true\n"));
+  const std::string second = work.commit();
+  work.git({"push", "-q", bare, "main"});
+  EXPECT_EQ(stage.accepted(2)->revision, second);
+  work.git({"-C", bare, "update-ref", "-d", "refs/heads/main"});
+  const Status status = stage.status_when([](const Status& s) { return !s.source_error.empty(); });
+  EXPECT_EQ(status.revision, second);
+  EXPECT_THAT(status.source_error, HasSubstr("main"));
+}
+
+TEST(Service, ends_while_it_waits) {
+  const testing::TemporaryFolder folder;
+  for (int i = 0; i < 5; ++i) Stage stage(folder_source(folder / "none"));
+}
+
+}  // namespace
+}  // namespace muster::pools

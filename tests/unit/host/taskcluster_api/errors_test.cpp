@@ -1,0 +1,119 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scene.hpp"
+
+namespace muster::taskcluster_api {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+struct Errors : ::testing::Test {
+  Fixture scene;
+
+  void SetUp() override {
+    ASSERT_EQ(scene.call("createWorkerPool", {"p/w"}, {.body = scene.pool_body()}).status, 200);
+    ASSERT_EQ(scene.call("createWorker", {"p/w", "g", "m"}, {.body = scene.machine_body()}).status,
+              200);
+  }
+
+  json::object report(const std::string& title, json::object extra = {}) const {
+    return {{"workerGroup", "g"},
+            {"workerId", "m"},
+            {"kind", "worker-error"},
+            {"title", title},
+            {"description", "it does not work"},
+            {"extra", std::move(extra)}};
+  }
+};
+
+TEST_F(Errors, a_worker_reports_only_about_itself) {
+  const std::string token = scene.client({"assume:worker-pool:p/w", "assume:worker-id:g/another"});
+  const Reply reply =
+      scene.call("reportWorkerError", {"p/w"}, {.body = report("disk"), .token = token});
+  EXPECT_EQ(reply.status, 403);
+  EXPECT_THAT(reply.message(), HasSubstr("assume:worker-id:g/m"));
+}
+
+TEST_F(Errors, of_nobody_are_not_found) {
+  EXPECT_EQ(scene.call("reportWorkerError", {"p/none"}, {.body = report("disk")}).status, 404);
+  json::object body = report("disk");
+  body["workerId"] = "nobody";
+  EXPECT_EQ(scene.call("reportWorkerError", {"p/w"}, {.body = body}).status, 404);
+  body = report(std::string(129, 'x'));
+  EXPECT_EQ(scene.call("reportWorkerError", {"p/w"}, {.body = body}).code(),
+            "InputValidationError");
+}
+
+TEST_F(Errors, are_listed_the_newest_first) {
+  const std::string token = scene.client({"assume:worker-pool:p/w", "assume:worker-id:g/m"});
+  for (const char* title : {"one", "two", "three"}) {
+    const Reply reply =
+        scene.call("reportWorkerError", {"p/w"}, {.body = report(title), .token = token});
+    ASSERT_EQ(reply.status, 200) << reply.text;
+    EXPECT_EQ(reply.at("extra"), json::value({{"workerGroup", "g"}, {"workerId", "m"}}));
+    EXPECT_TRUE(reply.body.as_object().contains("launchConfigId"));
+  }
+  const auto titles = [](const Reply& reply) {
+    std::string all;
+    for (const json::value& error : reply.at("workerPoolErrors").as_array())
+      all += std::string(error.at("title").as_string()) + " ";
+    return all;
+  };
+  const Reply first = scene.call("listWorkerPoolErrors", {"p/w"}, {.query = "limit=2"});
+  EXPECT_EQ(titles(first), "three two ");
+  const Reply second =
+      scene.call("listWorkerPoolErrors", {"p/w"},
+                 {.query = "limit=2&continuationToken=" + first.field("continuationToken")});
+  EXPECT_EQ(titles(second), "one ");
+  EXPECT_FALSE(second.body.as_object().contains("continuationToken"));
+  const json::value& newest = first.at("workerPoolErrors").as_array()[0];
+  const std::string id(newest.at("errorId").as_string());
+  EXPECT_EQ(titles(scene.call("listWorkerPoolErrors", {"p/w"}, {.query = "errorId=" + id})),
+            "three ");
+  EXPECT_EQ(titles(scene.call("listWorkerPoolErrors", {"p/w"}, {.query = "errorId=other"})), "");
+  const std::string launch_config(newest.at("launchConfigId").as_string());
+  EXPECT_EQ(titles(scene.call("listWorkerPoolErrors", {"p/w"},
+                              {.query = "launchConfigId=" + launch_config})),
+            "three two one ");
+  EXPECT_EQ(titles(scene.call("listWorkerPoolErrors", {"p/w"}, {.query = "launchConfigId=x"})), "");
+  EXPECT_EQ(titles(scene.call("listWorkerPoolErrors", {"p/none"})), "");
+}
+
+TEST_F(Errors, are_counted_by_hour_and_day) {
+  EXPECT_EQ(scene.call("workerPoolErrorStats", {}, {.query = "workerPoolId=p/none"}).status, 404);
+  const Reply none = scene.call("workerPoolErrorStats", {}, {.query = "workerPoolId=p/w"});
+  ASSERT_EQ(none.status, 200) << none.text;
+  EXPECT_EQ(none.at("totals").at("total"), json::value(0));
+  EXPECT_EQ(none.at("totals").at("hourly").as_object().size(), 24u);
+  EXPECT_EQ(none.at("totals").at("daily").as_object().size(), 7u);
+  scene.call("reportWorkerError", {"p/w"}, {.body = report("disk", {{"code", "E7"}})});
+  scene.clock->advance(2h);
+  scene.call("reportWorkerError", {"p/w"}, {.body = report("disk")});
+  const Reply some = scene.call("workerPoolErrorStats", {}, {.query = "workerPoolId=p/w"});
+  const json::value& totals = some.at("totals");
+  EXPECT_EQ(totals.at("total"), json::value(2));
+  EXPECT_EQ(totals.at("hourly").at("2001-09-09T01:00:00.000Z"), json::value(1));
+  EXPECT_EQ(totals.at("hourly").at("2001-09-09T03:00:00.000Z"), json::value(1));
+  EXPECT_EQ(totals.at("daily").at("2001-09-09T00:00:00.000Z"), json::value(2));
+  EXPECT_EQ(totals.at("title"), json::value({{"disk", 2}}));
+  EXPECT_EQ(totals.at("code"), json::value({{"E7", 1}, {"other", 1}}));
+  EXPECT_EQ(totals.at("workerPool"), json::value({{"p/w", 2}}));
+  EXPECT_EQ(totals.at("launchConfig").as_object().size(), 1u);
+}
+
+TEST_F(Errors, of_all_pools_are_for_those_who_may_see_all) {
+  const std::string one = scene.client({"worker-manager:list-worker-pool-errors:p/w"});
+  EXPECT_EQ(
+      scene.call("workerPoolErrorStats", {}, {.query = "workerPoolId=p/w", .token = one}).status,
+      200);
+  EXPECT_EQ(scene.call("workerPoolErrorStats", {}, {.token = one}).status, 403);
+  const std::string all = scene.client({"worker-manager:list-worker-pool-errors:*"});
+  const Reply reply = scene.call("workerPoolErrorStats", {}, {.token = all});
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.at("workerPoolId"), json::value(""));
+}
+
+}  // namespace
+}  // namespace muster::taskcluster_api

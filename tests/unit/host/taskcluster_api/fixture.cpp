@@ -1,0 +1,240 @@
+#include <future>
+
+#include <gtest/gtest.h>
+
+#include <muster/codec.hpp>
+#include <muster/testing/fake_host.hpp>
+
+#include "plugins/provider/static/static_provider.hpp"
+#include "scene.hpp"
+
+namespace muster::taskcluster_api {
+namespace {
+
+using namespace std::chrono_literals;
+
+ProviderDescription cloud_description() {
+  return {.description = "A cloud that is made up",
+          .config_schema = {{"type", "object"}},
+          .section = "cloud",
+          .section_schema = {{"type", "object"}, {"properties", {{"image", {{"type", "string"}}}}}},
+          .field_classes = {{"cloud.image"}, {}, {}}};
+}
+
+// One launch document for each item of `types`; one without.
+Result<Expansion> expand_cloud(const ExpandRequest& request) {
+  Expansion expansion;
+  const json::object& section = request.document.at("cloud").as_object();
+  const json::value* types = section.if_contains("types");
+  if (!types) return Expansion{{{request.document}}};
+  for (const json::value& type : types->as_array()) {
+    json::object document = request.document;
+    document["cloud"].as_object().erase("types");
+    document["cloud"].as_object()["type"] = type;
+    expansion.launch_documents.push_back({std::move(document)});
+  }
+  return expansion;
+}
+
+pools::ProviderContext provider_context() {
+  pools::ProviderContext all;
+  all.strategies = {"estimator"};
+  all.providers[ProviderId("cloud")] = {
+      .description = cloud_description(),
+      .placements = {{{{"region", "eu-1"}}}, {{{"region", "us-1"}}}},
+      .version = "1"};
+  all.providers[ProviderId("rack")] = {.description = static_machines::StaticProvider::describe(),
+                                       .placements = {{{{"region", "static"}}}},
+                                       .version = "1"};
+  return all;
+}
+
+std::string encoded(std::string_view text) {
+  std::string all;
+  for (const char c : text) all += c == '/' ? "%2F" : std::string(1, c);
+  return all;
+}
+
+}  // namespace
+
+Result<void> BreakableStore::commit(const store::Batch& batch) {
+  if (broken) return Error::capacity("the disk is full");
+  return inner.commit(batch);
+}
+Result<void> BreakableStore::scan(const store::Scan& scan, const store::RowSink& sink) const {
+  return inner.scan(scan, sink);
+}
+Result<void> BreakableStore::backup(const std::string& file) const {
+  return inner.backup(file);
+}
+
+std::string Reply::header(std::string_view name) const {
+  return std::string(http::find_header(headers, name).value_or(""));
+}
+
+std::string Reply::field(std::string_view name) const {
+  const json::value* found = body.is_object() ? body.get_object().if_contains(name) : nullptr;
+  return found && found->is_string() ? std::string(found->get_string()) : "";
+}
+
+Fixture::Fixture(std::vector<store::Batch> before, FailureLimits limits) {
+  for (const store::Batch& batch : before) EXPECT_TRUE(store.commit(batch));
+  const fleet::Now now{clock->now(), 1h};
+  auto loaded = fleet::Fleet::load(store, {}, "host-1", now);
+  EXPECT_TRUE(loaded);
+  workers = std::make_unique<http::WorkerThreads>(2, 64, Log());
+  fleet = std::make_unique<fleet::Service>(
+      std::move(*loaded),
+      fleet::ServiceParts{
+          .store = &store, .clock = clock, .log = {}, .find_plugin = [](const std::string&) {
+            return fleet::Callee{};
+          }});
+  for (const char* id : {"cloud", "rack"})
+    fleet->post([id](fleet::Fleet& of, fleet::Now at) {
+      fleet::ProviderUp up;
+      up.provider_id = ProviderId(id);
+      const bool announces = up.provider_id == ProviderId("rack");
+      up.field_classes = announces ? static_machines::StaticProvider::describe().field_classes
+                                   : cloud_description().field_classes;
+      up.announces = announces;
+      of.provider_up(up, at);
+    });
+  router = std::make_unique<http::Router>(Log());
+  api = add_routes(*router, parts(), limits);
+  const Sha256 digest = sha256("root");
+  authority.put({.client_id = "root",
+                 .kind = auth::ClientKind::token,
+                 .keys = {{Secret(std::string(digest.begin(), digest.end()))}},
+                 .scopes = {"*"}});
+}
+
+Fixture::~Fixture() {
+  store.broken = false;
+  clock->advance(1h);  // a committer that waits to try again does so
+  api.reset();         // waits for providers
+  fleet->stop(1s);
+  router.reset();
+  workers.reset();
+}
+
+Parts Fixture::parts() {
+  Parts parts;
+  parts.fleet = fleet.get();
+  parts.store = &store;
+  parts.authority = &authority;
+  parts.workers = workers.get();
+  parts.clock = clock;
+  parts.root_url = root_url;
+  parts.version = "1.2.3";
+  parts.providers = [this] {
+    return std::vector<ProviderInfo>{{ProviderId("cloud"), "provider/cloud", cloud_runs, false},
+                                     {ProviderId("rack"), "provider/static", true, true}};
+  };
+  parts.provider_context = provider_context;
+  parts.expand = [](const ProviderId& id, const ExpandRequest& request) -> Result<Expansion> {
+    if (id == ProviderId("cloud")) return expand_cloud(request);
+    return static_machines::StaticProvider("static").expand(request, testing::FakeContext());
+  };
+  parts.identify = [this](const ProviderId& id,
+                          const IdentifyRequest& request) -> Result<Identity> {
+    ++identified;
+    if (id == ProviderId("rack") && identify_rack) return identify_rack(request);
+    if (id == ProviderId("rack"))
+      return static_machines::StaticProvider("static").identify(request, testing::FakeContext());
+    if (identify_cloud) return identify_cloud(request);
+    const json::value* token = request.proof.if_contains("token");
+    if (!token || *token != "good") return Error::auth("Token validation error");
+    return Identity{request.worker_group, request.worker_id};
+  };
+  return parts;
+}
+
+Reply Fixture::call(std::string_view name, const std::vector<std::string>& parameters,
+                    Options options) {
+  const Endpoint& called = endpoint(name);
+  std::string path(base_path), route = public_route(called);
+  for (const std::string& value : parameters) {
+    const auto open = route.find('<');
+    path += route.substr(0, open) + encoded(value);
+    route = route.substr(route.find('>') + 1);
+  }
+  path += route;
+  const Reply reply = send(std::string(called.method), path, options,
+                           options.body.is_null() ? "" : json::write(options.body),
+                           options.body.is_null() ? "" : "application/json");
+  if (reply.status == 200 && !called.output.empty()) {
+    const auto mistakes = schemas().refuse(called.output, reply.body);
+    EXPECT_FALSE(mistakes) << name << *mistakes << "\n" << reply.text;
+  }
+  return reply;
+}
+
+Reply Fixture::send(const std::string& method, const std::string& path, const Options& options,
+                    const std::string& body, const std::string& type) {
+  http::Request request;
+  request.method = method;
+  request.path = path;
+  request.query = options.query;
+  request.has_query = !options.query.empty();
+  request.body = body;
+  request.peer = options.peer;
+  request.id = "request-1";
+  request.host_header = "muster.example.com";
+  request.headers.push_back({"Host", request.host_header});
+  if (!type.empty()) request.headers.push_back({"Content-Type", type});
+  if (!options.token.empty())
+    request.headers.push_back({"Authorization", "Bearer " + options.token});
+  const auto answered = std::make_shared<std::promise<http::Response>>();
+  auto future = answered->get_future();
+  const http::Reply reply(
+      [answered](http::Response&& response) { answered->set_value(std::move(response)); }, request);
+  router->route(std::move(request), reply);
+  if (future.wait_for(20s) != std::future_status::ready) {
+    ADD_FAILURE() << method << " " << path << " is not answered";
+    return {};
+  }
+  http::Response response = future.get();
+  Reply got{response.status, std::move(response.headers), std::move(response.body), nullptr};
+  if (auto parsed = json::parse(got.text)) got.body = std::move(*parsed);
+  return got;
+}
+
+std::string Fixture::client(const std::vector<std::string>& scopes) {
+  const std::string token = "token-" + std::to_string(++clients_);
+  const Sha256 digest = sha256(token);
+  authority.put({.client_id = "client-" + std::to_string(clients_),
+                 .kind = auth::ClientKind::token,
+                 .keys = {{Secret(std::string(digest.begin(), digest.end()))}},
+                 .scopes = scopes});
+  return token;
+}
+
+void Fixture::let_run() {
+  EXPECT_TRUE(fleet->change<int>([](fleet::Fleet&, fleet::Now) { return Result<int>(0); }));
+}
+
+json::object Fixture::pool_body(const std::string& provider) const {
+  return {{"providerId", provider},
+          {"description", "machines of the lab"},
+          {"owner", "lab@example.com"},
+          {"emailOnError", false},
+          {"config", {{"workerConfig", {{"idleTimeout", 7}}}}}};
+}
+
+json::object Fixture::cloud_pool_body() const {
+  json::object body = pool_body("cloud");
+  body["config"] = {{"minCapacity", 0},
+                    {"maxCapacity", 10},
+                    {"launchConfigs", {{{"region", "eu-1"}, {"image", "one"}}}}};
+  return body;
+}
+
+json::object Fixture::machine_body(const std::string& secret) const {
+  return {{"expires", later(24h)}, {"providerInfo", {{"staticSecret", secret}}}};
+}
+
+std::string Fixture::later(std::chrono::seconds from_now) const {
+  return format_time(clock->now() + from_now);
+}
+
+}  // namespace muster::taskcluster_api

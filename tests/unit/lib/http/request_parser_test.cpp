@@ -1,0 +1,142 @@
+#include "lib/http/request_parser.hpp"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace muster::http {
+namespace {
+
+using State = RequestParser::State;
+
+// The status with which the bytes are refused; 0 if they are not.
+int refusal_of(std::string_view bytes, RequestLimits limits = {}) {
+  RequestParser parser(limits);
+  parser.feed(bytes);
+  return parser.state() == State::failed ? parser.failure().status : 0;
+}
+
+TEST(RequestParserTest, refuses_what_is_not_http) {
+  for (const char* bad :
+       {"\x16\x03\x01\x02\r\n\r\n", "GET\r\n\r\n", "GET /\r\n\r\n", "GET  / HTTP/1.1\r\n\r\n",
+        "G\x01T / HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\nHost a\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost : a\r\n\r\n", "GET / HTTP/1.1\r\n Host: a\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\x01\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n",
+        "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n"})
+    EXPECT_EQ(refusal_of(bad), 400) << bad;
+  EXPECT_EQ(refusal_of("GET / HTTP/2.0\r\nHost: a\r\n\r\n"), 505);
+  EXPECT_EQ(refusal_of("GET / HTTP/0.9\r\n\r\n"), 505);
+}
+
+// Each of these is read in one way by some proxies and in another by others.
+TEST(RequestParserTest, refuses_ambiguous_lengths) {
+  const std::string head = "POST / HTTP/1.1\r\nHost: a\r\n";
+  for (const char* bad : {"Content-Length: 1\r\nContent-Length: 2\r\n", "Content-Length: -1\r\n",
+                          "Content-Length: 1x\r\n", "Content-Length: 99999999999999999999999\r\n",
+                          "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n",
+                          "Transfer-Encoding: chunked\r\nContent-Length: 1\r\n"})
+    EXPECT_EQ(refusal_of(head + bad + "\r\nx"), 400) << bad;
+  for (const char* bad : {"gzip", "identity", "gzip, chunked", "xchunked"})
+    EXPECT_EQ(refusal_of(head + "Transfer-Encoding: " + bad + "\r\n\r\n0\r\n\r\n"), 501) << bad;
+  EXPECT_EQ(refusal_of("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), 501);
+}
+
+TEST(RequestParserTest, refuses_broken_chunks) {
+  const std::string head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const char* bad :
+       {"x\r\n", "-1\r\na\r\n", "1\r\nab\r\n0\r\n\r\n", "ffffffffffffffffffff\r\n"})
+    EXPECT_NE(refusal_of(head + bad), 0) << bad;
+  EXPECT_NE(refusal_of(head + "1;" + std::string(20'000, 'e')), 0);
+}
+
+TEST(RequestParserTest, holds_its_limits) {
+  const RequestLimits limits{100, 10};
+  const std::string large_header =
+      "GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(100, 'x') + "\r\n\r\n";
+  EXPECT_EQ(refusal_of(large_header, limits), 431);
+  EXPECT_EQ(refusal_of(std::string(101, 'G'), limits), 431);
+  EXPECT_EQ(refusal_of("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n", limits), 413);
+  EXPECT_EQ(
+      refusal_of("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n0123456789", limits), 0);
+  const std::string chunked = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+  EXPECT_EQ(refusal_of(chunked + "8\r\n01234567\r\n8\r\n01234567\r\n0\r\n\r\n", limits), 413);
+}
+
+TEST(RequestParserTest, reads_one_request_after_the_other_whatever_the_pieces) {
+  const std::string bytes =
+      "\r\nPOST /a?q=1?2 HTTP/1.1\r\nHost: h\r\nX-Two: 1\r\nx-two: 2\r\nContent-Length: "
+      "3\r\n\r\nabc"
+      "GET /b HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+      "PUT /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: "
+      "chunked\r\n\r\n2;x=y\r\nde\r\n1\r\nf\r\n0\r\n"
+      "\r\n";
+  for (const std::size_t piece : {std::size_t(1), std::size_t(7), std::size_t(1000)}) {
+    RequestParser parser({});
+    std::vector<Request> requests;
+    std::string pending;
+    for (std::size_t at = 0; at < bytes.size(); at += piece) {
+      pending += bytes.substr(at, piece);
+      for (;;) {
+        pending.erase(0, parser.feed(pending));
+        if (parser.state() != State::complete) break;
+        requests.push_back(parser.take());
+      }
+      ASSERT_NE(parser.state(), State::failed) << parser.failure().message;
+    }
+    ASSERT_EQ(requests.size(), 3u) << piece;
+    EXPECT_EQ(requests[0].path, "/a");
+    EXPECT_EQ(requests[0].query, "q=1?2");
+    EXPECT_EQ(requests[0].body, "abc");
+    EXPECT_EQ(requests[0].header("X-TWO"), "1");
+    EXPECT_TRUE(requests[0].keep_alive);
+    EXPECT_FALSE(requests[1].keep_alive);
+    EXPECT_EQ(requests[2].method, "PUT");
+    EXPECT_EQ(requests[2].body, "def");
+    EXPECT_FALSE(parser.has_begun());
+  }
+}
+
+TEST(RequestParserTest, an_empty_chunked_body_may_come_byte_by_byte) {
+  const std::string bytes =
+      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-Trailer: 1\r\n\r\n";
+  RequestParser parser({});
+  std::string pending;
+  for (const char byte : bytes) {
+    ASSERT_NE(parser.state(), State::complete);
+    pending += byte;
+    pending.erase(0, parser.feed(pending));
+  }
+  ASSERT_EQ(parser.state(), State::complete);
+  EXPECT_FALSE(parser.take().header("X-Trailer"));  // what was checked is not added to
+}
+
+TEST(RequestParserTest, tells_once_that_the_client_waits) {
+  RequestParser parser({});
+  parser.feed("PUT / HTTP/1.1\r\nHost: a\r\nExpect: 100-Continue\r\nContent-Length: 1\r\n\r\n");
+  EXPECT_EQ(parser.state(), State::body);
+  EXPECT_TRUE(parser.take_expectation());
+  EXPECT_FALSE(parser.take_expectation());
+}
+
+TEST(RequestParserTest, damaged_requests_never_crash_it) {
+  std::mt19937 random(5);
+  const std::string good =
+      "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nde\r\n0\r\n\r\n"
+      "GET /b HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nxy";
+  for (int i = 0; i < 20'000; ++i) {
+    std::string bytes = good;
+    for (int flips = 1 + static_cast<int>(random() % 5); flips > 0; --flips)
+      bytes[random() % bytes.size()] = static_cast<char>(random());
+    RequestParser parser({200, 100});
+    std::size_t at = 0;
+    for (int steps = 0; steps < 10 && parser.state() != State::failed; ++steps) {
+      at += parser.feed(std::string_view(bytes).substr(at));
+      ASSERT_LE(at, bytes.size());
+      if (parser.state() == State::complete) parser.take();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace muster::http
