@@ -5,7 +5,7 @@
 
 #include <muster/codec.hpp>
 
-#include "scene.hpp"
+#include "fixture.hpp"
 
 namespace muster::taskcluster_api {
 namespace {
