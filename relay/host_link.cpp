@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "host/plugin_loader/deadline_context.hpp"
+#include "lib/base/deadline_context.hpp"
 #include "lib/http_client/fetch.hpp"
 
 namespace muster::relay {
@@ -86,7 +86,7 @@ Fetched HostLink::fetch(Call call) {
   Fetched answer;
   answer.error = "the relay is stopping";
   bool asked = false;
-  const plugin_loader::DeadlineContext context(settings_.timeout, &stopping_);
+  const DeadlineContext context(settings_.timeout, &stopping_);
   fetcher->run(
       [&](FetchRequest& next) {
         if (std::exchange(asked, true)) return false;

@@ -3,7 +3,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
-#include "host/plugin_loader/deadline_context.hpp"
+#include "lib/base/deadline_context.hpp"
 #include "lib/base/secret_file.hpp"
 #include "lib/http_client/fetch.hpp"
 
@@ -51,7 +51,7 @@ WebhookTransport http_transport(const config::WebhookSettings& settings, const C
     }
     WebhookAnswer answer{.problem = "it was not sent: the host is stopping"};
     bool asked = false;
-    const plugin_loader::DeadlineContext context(settings.timeout + std::chrono::seconds(1), &stop);
+    const DeadlineContext context(settings.timeout + std::chrono::seconds(1), &stop);
     fetcher->run(
         [&](FetchRequest& next) {
           if (std::exchange(asked, true)) return false;

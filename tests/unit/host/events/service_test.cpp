@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <thread>
 
-#include "host/plugin_loader/deadline_context.hpp"
 #include "host/store/committer.hpp"
+#include "lib/base/deadline_context.hpp"
 #include "lib/http/router.hpp"
 #include "lib/http_client/fetch.hpp"
 #include "tests/support/eventually.hpp"
@@ -113,7 +113,7 @@ class EventServiceTest : public ::testing::Test {
             for (const json::value& one : document->as_array())
               if (one.at("path").as_string() == path) all.push_back(one);
           },
-          plugin_loader::DeadlineContext(10s));
+          DeadlineContext(10s));
       return all.size() >= at_least;
     })) << all.size();
     return all;
