@@ -51,11 +51,11 @@ TEST_F(HostLinkTest, a_token_that_is_not_accepted_is_told_and_never_logged) {
 }
 
 TEST_F(HostLinkTest, a_host_that_is_not_there_is_an_error) {
-  HostLink no_index = link("http://127.0.0.1:1", "the-relays-own-token");
-  const HostAnswer answer = nowhere.register_machine({});
+  HostLink unreachable = link("http://127.0.0.1:1", "the-relays-own-token");
+  const HostAnswer answer = unreachable.register_machine({});
   EXPECT_EQ(answer.status, 0);
   EXPECT_FALSE(answer.error.empty());
-  EXPECT_FALSE(nowhere.reach());
+  EXPECT_FALSE(unreachable.reach());
 }
 
 TEST_F(HostLinkTest, a_stranger_with_the_hosts_address_gets_nothing) {
