@@ -108,10 +108,6 @@ void print_json(const json::value& document) {
   print(text);
 }
 
-std::string count_of(std::size_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
-
 std::string show(const json::value& value) {
   return json::write(value);
 }

@@ -10,6 +10,7 @@
 #include "cli/rules/problems.hpp"
 #include "cli/rules/revision.hpp"
 #include "cli/terminal.hpp"
+#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {

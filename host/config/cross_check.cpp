@@ -181,14 +181,14 @@ class CrossCheck {
     if (!git::is_remote(workers.git))
       check_folder(source + "/git", workers.git, "make it, or correct the path");
     else if (workers.git.starts_with('-'))
-      error(source + "/git", "this is no address",
+      error(source + "/git", "this is not an address",
             "write for example \"https://host/workers.git\"");
     else if (has_password(workers.git))
       error(source + "/git", "an address with a password in it is seen by everybody who sees logs",
             "give it to git: git config --global credential.helper, or use ssh");
     if (!git::is_plain_ref(workers.ref))
       error(source + "/ref",
-            json::write(json::value(json::string(workers.ref))) + " is no branch, tag or commit",
+            json::write(json::value(json::string(workers.ref))) + " is not a branch, tag or commit",
             "write for example ref = \"main\"");
     const auto normal = workers.folder.lexically_normal();
     if (workers.folder.is_absolute() || (!normal.empty() && *normal.begin() == ".."))
@@ -239,7 +239,7 @@ class CrossCheck {
 
   void check_expiry(const std::string& pointer, const std::optional<Time>& read) {
     if (!read && document_.values.contains(pointer + "/expires"))
-      error(pointer + "/expires", "this is no time",
+      error(pointer + "/expires", "this is not a time",
             "write a time with its zone, such as \"2027-01-31T00:00:00Z\"");
   }
 

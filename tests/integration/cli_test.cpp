@@ -209,7 +209,7 @@ TEST_F(CommandsOfAHost, tables_and_documents_of_everything) {
   EXPECT_THAT(said({"pool", "build"}), HasSubstr("ARITHMETIC"));
   EXPECT_THAT(said({"pool", "none"}, 1), HasSubstr("see: muster pools"));
   EXPECT_THAT(said({"workers", "build", "--state", "requested"}), HasSubstr("sim-"));
-  EXPECT_THAT(said({"workers", "build", "--state", "stopped"}), HasSubstr("no such worker"));
+  EXPECT_THAT(said({"workers", "build", "--state", "stopped"}), HasSubstr("No workers."));
   said({"workers", "build", "--state", "asleep"}, 2);
   const json::object workers = document({"workers", "build"});
   const json::object& worker = workers.at("workers").at(0).as_object();
@@ -220,9 +220,9 @@ TEST_F(CommandsOfAHost, tables_and_documents_of_everything) {
   EXPECT_THAT(said({"worker", "a/b"}, 1), HasSubstr("there is no worker a/b"));
   EXPECT_THAT(said({"worker", "ab"}, 1), HasSubstr("workerGroup/workerId"));
   EXPECT_THAT(said({"log", "build", "--kind", "select"}), HasSubstr("bid "));
-  EXPECT_THAT(said({"errors"}), HasSubstr("nothing went wrong"));
+  EXPECT_THAT(said({"errors"}), HasSubstr("No errors."));
   EXPECT_THAT(said({"errors", "build", "--stats"}), HasSubstr("0 errors"));
-  EXPECT_THAT(said({"holds"}), HasSubstr("nothing is held back"));
+  EXPECT_THAT(said({"holds"}), HasSubstr("No holds."));
   EXPECT_THAT(said({"holds", "release", "sim"}, 1), HasSubstr("muster holds"));
   EXPECT_THAT(said({"providers"}), HasSubstr("sim"));
   EXPECT_THAT(said({"clients"}), HasSubstr("admin"));

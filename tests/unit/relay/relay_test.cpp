@@ -93,14 +93,13 @@ class RelayTest : public ::testing::Test {
   std::shared_ptr<testing::RecordedLog> lines = std::make_shared<testing::RecordedLog>();
   Log log{lines, LogLevel::debug, LogFormat::json};
   FakeClock clock;
-  SystemClock real_clock;
   FakeHost host;
   ZoneResolver resolver;
   std::string token_in_the_file = "the-relays-own-token";
   std::shared_ptr<Settings> settings = made_settings(host.url());
   Verifier verifier{resolver, clock, {}, {}, settings->names};
   HostLink link{settings->host, [this]() -> Result<Secret> { return Secret(token_in_the_file); },
-                Secret("the-relays-own-token"), real_clock, log};
+                Secret("the-relays-own-token"), log};
   Meters meters;
   Audit audit{log};
   metrics::Metrics metrics;
