@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/queue/queue.hpp"
 #include "fixture.hpp"
+#include "host/queue/queue.hpp"
 #include "tests/support/signing_key.hpp"
 
 namespace muster::taskcluster_api {
