@@ -4,8 +4,8 @@
 
 #include "cli/command.hpp"
 #include "cli/rules/commands.hpp"
-#include "cli/rules/locate.hpp"
 #include "cli/rules/problems.hpp"
+#include "cli/rules/target.hpp"
 #include "cli/rules/terminal.hpp"
 #include "host/pools/queue_section.hpp"
 #include "lib/base/plural.hpp"

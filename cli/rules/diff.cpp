@@ -6,9 +6,9 @@
 #include "cli/command.hpp"
 #include "cli/rules/commands.hpp"
 #include "cli/rules/effects.hpp"
-#include "cli/rules/locate.hpp"
 #include "cli/rules/problems.hpp"
 #include "cli/rules/revision.hpp"
+#include "cli/rules/target.hpp"
 #include "cli/rules/terminal.hpp"
 #include "lib/base/plural.hpp"
 

@@ -10,7 +10,7 @@
 #include <muster/json.hpp>
 #include <muster/rules/configuration_set.hpp>
 
-#include "cli/rules/cases.hpp"
+#include "cli/rules/fact_sets.hpp"
 
 namespace muster::cli {
 

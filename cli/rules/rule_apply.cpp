@@ -4,9 +4,9 @@
 #include <muster/rules/document.hpp>
 
 #include "cli/exit_code.hpp"
-#include "cli/rules/locate.hpp"
 #include "cli/rules/problems.hpp"
 #include "cli/rules/rule.hpp"
+#include "cli/rules/target.hpp"
 #include "cli/rules/unified_diff.hpp"
 #include "lib/base/plural.hpp"
 

@@ -11,7 +11,7 @@
 #include <muster/codec.hpp>
 
 #include "cli/exit_code.hpp"
-#include "cli/rules/locate.hpp"
+#include "cli/rules/target.hpp"
 #include "cli/simulate/figures.hpp"
 #include "cli/simulate/plot.hpp"
 #include "cli/simulate/subject.hpp"

@@ -4,8 +4,8 @@
 #include <cstdio>
 
 #include "cli/exit_code.hpp"
-#include "cli/rules/locate.hpp"
 #include "cli/rules/problems.hpp"
+#include "cli/rules/target.hpp"
 #include "cli/simulate/assumptions.hpp"
 #include "cli/simulate/clouds.hpp"
 #include "host/config/default_configuration.hpp"

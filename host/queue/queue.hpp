@@ -95,8 +95,8 @@ class Queue {
                        Time now);
 
   // Pools. Refused, naming the file, for what a file says.
-  // Makes it dedicated. With keys: whoever joins it from now on needs one of them; without a list
-  // they stay as they are. Keys may also be set for a pool whose teams a file says.
+  // Makes it dedicated. With keys: a worker that joins from now on needs one of them; without a
+  // list they stay as they are. Keys may also be set for a pool whose teams a file says.
   Result<void> set_pool(const WorkerPoolId& pool,
                         const std::optional<std::vector<std::string>>& public_keys, Time now);
   Result<void> destroy_pool(const WorkerPoolId& pool, Time now);
@@ -139,7 +139,7 @@ class Queue {
   std::vector<std::int64_t> take_load_changes();  // workers whose leases changed
   std::vector<LeaseTime> take_lease_times() { return std::exchange(lease_times_, {}); }
 
-  // To look at; valid until the next change.
+  // Queries; what they return is valid until the next change.
   const Request* find(std::int64_t request) const;
   const Worker* find_worker(std::int64_t number) const;
   const std::vector<Request>& requests() const { return requests_; }
@@ -197,7 +197,7 @@ class Queue {
   void write_pool(const TeamPool& pool);
   void touch_team(Index team);
 
-  // working.cpp: workers
+  // workers.cpp
   bool is_the_same(const Worker& worker, const Offered& offered) const;
   void take_out(Index worker);
   void put_in(Index worker);
@@ -208,7 +208,7 @@ class Queue {
   void touch_cache_key(Index worker, const std::string& cache_key);
   void unreserve(Index line);
 
-  // requesting.cpp
+  // requests.cpp
   Result<void> check_ask(const Ask& ask) const;
   Index add_request(Request request);
   void forget(Index request);
@@ -225,7 +225,7 @@ class Queue {
   void measure(const Request& request);
   void forget_old();
 
-  // granting.cpp
+  // grants.cpp
   bool within_limit(const Line& line) const;
   void index(Index line);
   void unindex(Index line);
@@ -240,18 +240,18 @@ class Queue {
   void place_again(Index line);
   void serve();
 
-  // placing.cpp
+  // placement.cpp
   void place(Index line);
   const std::vector<Strategy>& chain_of(const Line& line, const Request& request) const;
   Index choose(const Line& line, const Request& request) const;
   bool goes_first(Index line, Index worker) const;
 
-  // looking.cpp
+  // queries.cpp
   Waiting candidates_of(const Line& line) const;
   const Line::Places& places_of(const Request& request) const;
   double grants_until(const Line& line, std::int64_t position) const;
 
-  // loading.cpp
+  // restore.cpp
   RequestRow row_of(const Request& request) const;
   TeamRow row_of(const Team& team) const;
   TeamPoolRow row_of(const TeamPool& pool) const;

@@ -144,7 +144,7 @@ TEST(Client, that_is_dead_gives_its_lease_back) {
   const auto told = scene.queue.heartbeat(dead, scene.now);
   ASSERT_FALSE(told);
   EXPECT_EQ(told.error().code, "gone");
-  EXPECT_NE(told.error().message.find("not heard of for 30 s"), std::string::npos);
+  EXPECT_NE(told.error().message.find("no heartbeat from its client for 30 s"), std::string::npos);
 }
 
 TEST(Client, that_is_dead_waits_no_longer) {

@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"an exhausted zone for as long as the provider says",
             Error::capacity("exhausted").in_zone("us-1a").hold_for(1h), 1h, true, false, true,
             false},
-        Row{"a type that is no_index offered",
+        Row{"a type that is offered nowhere",
             Error::capacity("not offered").of_instance_type("m5").hold_for(23h), 23h, true, true,
             false, true},
         Row{"the quota of an account in a region", Error::quota("vCPU limit").in_region("us-1"),

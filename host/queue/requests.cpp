@@ -363,7 +363,7 @@ void Queue::expire_one(Index at) {
       "no heartbeat from its client for " + std::to_string(request.heartbeat.count() / 1000) + " s";
   if (waits && request.deadline != Time{} && request.deadline <= now_)
     reason = "its deadline passed before a worker was free";
-  if (!waits && request.until != Time{} && request.until <= now_) reason = "its time was over";
+  if (!waits && request.until != Time{} && request.until <= now_) reason = "its duration was over";
   if (waits) {
     calibration_.gave_up(request.promised, now_);
     dequeue(at);
