@@ -82,7 +82,7 @@ Result<Snapshot> read_snapshot(HostClient& host, std::int64_t& last) {
   return snapshot;
 }
 
-// What is wider than the screen would break into lines that nobody counts.
+// What is wider than the screen would wrap into lines that are not counted.
 std::string cut(std::string_view line, std::size_t columns) {
   std::string out;
   std::size_t width = 0;

@@ -63,7 +63,7 @@ class Describer {
     if (group.empty()) return {};
     if (group.size() == around.size() || fact == order_.size()) return {Box{{}, group.size()}};
     const auto mine = split(group, fact), others = split(around, fact);
-    // Values that go on in the same way are told together.
+    // Values that go on in the same way are described together.
     std::vector<std::pair<std::vector<Box>, std::vector<std::string>>> alike;
     for (const auto& [value, part] : mine) {
       auto rest = describe(part, others.at(value), fact + 1);

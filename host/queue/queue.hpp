@@ -7,16 +7,16 @@
 //
 // The bound on waiting. Let r be the head of a line that is within its team's limit: the first for
 // which some worker that the line may use is large enough. (One that is too large for all of them
-// waits until there is a larger one, and keeps nobody else waiting.) Let L be the number of lines
+// waits until there is a larger one, and delays no other request.) Let L be the number of lines
 // that wait for the same workers.
 //   1. When nothing was granted to its line for Settings::patience, the line is overdue. Overdue
 //      lines go before all others, the one that waits for the longest first, and a line that is
 //      granted something begins to wait anew. So each other line can be served at most once before
 //      r, and r's turn comes after at most L - 1 further grants on workers that it could use.
 //   2. If r does not fit then into what is left of the worker whose turn brings it up, that worker
-//      is reserved for it: nobody else gets any of it, so it is r's when the leases that it has now
-//      have ended. If another worker lacks less later, the reservation moves there. A line has one
-//      reservation at most, so big requests close no more workers than there are lines.
+//      is reserved for it: no other request gets any of it, so it is r's when the leases that it
+//      has now have ended. If another worker lacks less later, the reservation moves there. A line
+//      has one reservation at most, so big requests close no more workers than there are lines.
 // Hence small requests cannot starve big ones, no team can starve another, and a request that is
 // not the head of its line waits for its own team only.
 //
@@ -88,7 +88,7 @@ class Queue {
   // Other settings than before, from now on.
   void configure(const Settings& settings, Time now);
 
-  // Teams. One that nobody has set weighs 1 and has no limits.
+  // Teams. One that was never set weighs 1 and has no limits.
   Result<void> set_team(const TeamId& team, const TeamNumbers& numbers, Time now);
   // All that files say; what they said before and do not say now is no longer so.
   void configure_teams(const std::map<TeamId, TeamNumbers>& teams, const std::string& origin,
@@ -124,7 +124,7 @@ class Queue {
   Result<void> heartbeat(std::int64_t request, Time now);
   // The client waits for an answer right now.
   void note_client_alive(std::int64_t request, Time now);
-  // Its client is told that it may expect its worker then; only the first time counts.
+  // Records the prediction that its client gets; only the first one counts.
   void promise(std::int64_t request, const verdict::Eta& eta);
 
   // Ends what is overdue.

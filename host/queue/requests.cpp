@@ -202,7 +202,7 @@ void Queue::dequeue(Index at) {
 // -------------------------------------------------------------------------------------------------
 // The end
 
-// Gives back what it holds; whoever calls says what becomes of the request.
+// Gives back what it holds; the caller decides what becomes of the request.
 void Queue::free_worker(Index at) {
   Request& request = requests_[at];
   charge_lease(request, now_);
@@ -374,7 +374,7 @@ void Queue::expire_one(Index at) {
   end(at, std::move(reason));
 }
 
-// Also a flood of dead clients is not remembered beyond measure.
+// Bounded, so that a flood of dead clients does not fill the memory.
 void Queue::forget_old() {
   std::size_t& front = ended_forgotten_;
   while (front < ended_.size() && (ended_[front].first + settings_.ended_kept <= now_ ||
