@@ -1,7 +1,7 @@
 // muster client create|list|show|revoke|rotate|disable|enable: who may use the host.
 #include "cli/command.hpp"
 #include "cli/connection.hpp"
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
 
 namespace muster::cli {
 namespace {

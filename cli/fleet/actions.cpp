@@ -9,7 +9,7 @@
 #include "cli/fleet/show.hpp"
 #include "cli/fleet/show_status.hpp"
 #include "cli/fleet/watch.hpp"
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
 #include "lib/base/plural.hpp"
 
 namespace muster::cli {

@@ -6,7 +6,7 @@
 #include "cli/rules/commands.hpp"
 #include "cli/rules/problems.hpp"
 #include "cli/rules/target.hpp"
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
 #include "host/pools/queue_section.hpp"
 #include "lib/base/plural.hpp"
 

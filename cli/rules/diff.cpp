@@ -9,7 +9,7 @@
 #include "cli/rules/problems.hpp"
 #include "cli/rules/revision.hpp"
 #include "cli/rules/target.hpp"
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
 #include "lib/base/plural.hpp"
 
 namespace muster::cli {

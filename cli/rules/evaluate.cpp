@@ -6,7 +6,7 @@
 #include "cli/command.hpp"
 #include "cli/rules/commands.hpp"
 #include "cli/rules/target.hpp"
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
 
 namespace muster::cli {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <muster/nearest.hpp>
 
-#include "host/auth/networks.hpp"
 #include "host/auth/roles.hpp"
 #include "host/config/installed_plugins.hpp"
+#include "lib/base/networks.hpp"
 #include "lib/git/repository.hpp"
 
 namespace muster::config {
@@ -256,7 +256,7 @@ class CrossCheck {
     if (const auto roles = auth::Roles::make(host_.auth.roles); !roles)
       error("/auth/roles", roles.error().message, "change the role");
     for (std::size_t i = 0; i < host_.auth.trusted_proxies.size(); ++i)
-      if (const auto network = auth::Networks::parse({host_.auth.trusted_proxies[i]}); !network)
+      if (const auto network = Networks::parse({host_.auth.trusted_proxies[i]}); !network)
         error("/auth/trustedProxies/" + std::to_string(i), network.error().message,
               "name the proxies' own addresses");
   }

@@ -15,7 +15,9 @@ using ::testing::HasSubstr;
 
 TEST(StatusCommand, says_where_it_looked_when_no_host_runs) {
   TemporaryFolder folder;
-  const Finished asked = run("muster", {"status"}, {{"HOME", folder.path().string()}});
+  const Command command = isolated("muster", {"status"});  // without a host in /var/lib/muster
+  const Finished asked =
+      run(command.program, command.arguments, {{"HOME", folder.path().string()}});
   EXPECT_EQ(asked.exit_code, 1);
   EXPECT_NE(asked.output.find((folder / ".local/state/muster").string()), std::string::npos)
       << asked.output;
@@ -47,7 +49,7 @@ TEST(StatusCommand, a_token_is_not_shown_to_a_host_that_was_named_otherwise) {
 TEST(StatusCommand, finds_the_host_by_data_directory_environment_and_options) {
   Musterd musterd;
   const cli::HostAddress address = musterd.address();
-  const std::string first_line = "musterd 0.1.0 is ready at " + address.url;
+  const std::string first_line = "musterd " MUSTER_VERSION " is ready at " + address.url;
   const Finished by_folder =
       run("muster", {"status", "--data-directory", musterd.data_directory().string()});
   EXPECT_EQ(by_folder.exit_code, 0);

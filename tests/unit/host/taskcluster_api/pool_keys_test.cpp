@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "host/queue/queue.hpp"
-#include "scene.hpp"
+#include "fixture.hpp"
 #include "tests/support/signing_key.hpp"
 
 namespace muster::taskcluster_api {

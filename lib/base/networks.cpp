@@ -1,11 +1,11 @@
-#include "host/auth/networks.hpp"
+#include "lib/base/networks.hpp"
 
 #include <algorithm>
 #include <arpa/inet.h>
 #include <charconv>
 #include <cstring>
 
-namespace muster::auth {
+namespace muster {
 namespace {
 
 constexpr Address mapped_v4{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
@@ -76,4 +76,4 @@ bool Networks::contain(const Address& address) const {
   });
 }
 
-}  // namespace muster::auth
+}  // namespace muster

@@ -1,4 +1,4 @@
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
 
 #include <algorithm>
 #include <cstdio>
