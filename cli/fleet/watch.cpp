@@ -6,11 +6,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <muster/plural.hpp>
+
 #include "cli/connection.hpp"
 #include "cli/fleet/events.hpp"
 #include "cli/fleet/show.hpp"
 #include "cli/fleet/stop_signals.hpp"
-#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {

@@ -3,6 +3,8 @@
 #include <memory>
 #include <set>
 
+#include <muster/plural.hpp>
+
 #include "cli/command.hpp"
 #include "cli/rules/commands.hpp"
 #include "cli/rules/effects.hpp"
@@ -10,7 +12,6 @@
 #include "cli/rules/revision.hpp"
 #include "cli/rules/target.hpp"
 #include "cli/terminal.hpp"
-#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {

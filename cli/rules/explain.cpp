@@ -3,12 +3,12 @@
 
 #include <memory>
 
+#include <muster/plural.hpp>
 #include <muster/rules/explanation.hpp>
 
 #include "cli/command.hpp"
 #include "cli/rules/commands.hpp"
 #include "cli/rules/target.hpp"
-#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {

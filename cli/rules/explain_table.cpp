@@ -3,10 +3,10 @@
 #include <map>
 #include <set>
 
+#include <muster/plural.hpp>
 #include <muster/rules/explanation.hpp>
 
 #include "cli/rules/explain.hpp"
-#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {

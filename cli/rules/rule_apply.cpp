@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <muster/plural.hpp>
 #include <muster/rules/document.hpp>
 
 #include "cli/exit_code.hpp"
@@ -8,7 +9,6 @@
 #include "cli/rules/rule.hpp"
 #include "cli/rules/target.hpp"
 #include "cli/rules/unified_diff.hpp"
-#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {

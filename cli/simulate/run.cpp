@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <muster/codec.hpp>
+#include <muster/plural.hpp>
 
 #include "cli/exit_code.hpp"
 #include "cli/rules/target.hpp"
@@ -18,7 +19,6 @@
 #include "cli/simulate/trace.hpp"
 #include "host/simulation/world.hpp"
 #include "lib/base/atomic_file.hpp"
-#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <ranges>
 
+#include <muster/plural.hpp>
+
 #include "host/queue/pool_keys.hpp"
 #include "host/store/row.hpp"
 
@@ -294,11 +296,11 @@ Result<void> Queue::destroy_pool(const WorkerPoolId& id, Time now) {
   TeamPool& pool = pools_[*at];
   if (!pool.teams.empty())
     return Error::invalid("worker pool " + id.str() + " still serves " +
-                          std::to_string(pool.teams.size()) +
-                          " teams; detach them first: muster detach-worker-pool");
+                          count_of(pool.teams.size(), "team") +
+                          "; detach them first: muster detach-worker-pool");
   if (pool.workers > 0)
-    return Error::invalid("worker pool " + id.str() + " still has " + std::to_string(pool.workers) +
-                          " workers");
+    return Error::invalid("worker pool " + id.str() + " still has " +
+                          count_of(pool.workers, "worker"));
   if (pool.keys_origin.empty()) pool.public_keys.clear();
   pool.created = Time{};
   set_dedicated(*at, false);

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <muster/plural.hpp>
+
 #include "host/queue/queue.hpp"
 #include "host/store/row.hpp"
 
@@ -83,8 +85,8 @@ Result<std::int64_t> Queue::request(Ask ask, std::int64_t number, Time now) {
                           " at once; this asks for " + std::to_string(ask.needs.active_task))
         .with_code("teamLimit");
   if (of.max_pending > 0 && of.pending >= of.max_pending)
-    return Error::throttle("team " + of.id.str() + " has " + std::to_string(of.pending) +
-                           " requests waiting, which is its limit; try again when some are served")
+    return Error::throttle("team " + of.id.str() + " has " + count_of(of.pending, "request") +
+                           " waiting, which is its limit; try again when some are served")
         .with_code("teamLimit");
   if (waiting_ >= settings_.most_waiting)
     return Error::throttle("the queue is full; try again later").with_code("queueFull");

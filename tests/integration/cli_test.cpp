@@ -226,7 +226,7 @@ TEST_F(CommandsOfAHost, tables_and_documents_of_everything) {
   EXPECT_THAT(said({"holds", "release", "sim"}, 1), HasSubstr("muster holds"));
   EXPECT_THAT(said({"providers"}), HasSubstr("sim"));
   EXPECT_THAT(said({"clients"}), HasSubstr("admin"));
-  EXPECT_THAT(said({"status"}), HasSubstr("1 pools, 2 workers"));
+  EXPECT_THAT(said({"status"}), HasSubstr("1 pool, 2 workers"));
   EXPECT_THAT(said({"--help"}), HasSubstr("TASKCLUSTER_ROOT_URL"));
 }
 

@@ -1,9 +1,9 @@
-#include "lib/base/plural.hpp"
-
 #include <cstddef>
 #include <cstdint>
 
 #include <gtest/gtest.h>
+
+#include <muster/plural.hpp>
 
 namespace muster {
 namespace {
