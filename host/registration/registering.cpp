@@ -190,7 +190,7 @@ class Registration : public std::enable_shared_from_this<Registration> {
     const std::string pool =
         "Worker pool " + claim().name.worker_pool_id.str() + " requires a key to join";
     if (applicant_.voucher)
-      return input_error(pool + ", and a relay's word is none: the machine has to register by " +
+      return input_error(pool + ", and a relay cannot vouch for it: the machine has to register by " +
                          "itself, with a private key of the pool");
     if (applicant_.proof.contains(ssh::pool_key_member)) return std::nullopt;
     return input_error(pool +

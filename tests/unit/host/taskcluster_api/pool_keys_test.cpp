@@ -161,7 +161,7 @@ TEST_F(PoolWithKeys, a_relays_word_is_no_key) {
   };
   const Reply reply = vouch();
   EXPECT_EQ(reply.status, 400) << reply.text;
-  EXPECT_THAT(reply.message(), HasSubstr("a relay's word is none"));
+  EXPECT_THAT(reply.message(), HasSubstr("a relay cannot vouch for it"));
   set_keys("p/w", {});
   EXPECT_EQ(vouch().status, 200);
 }
