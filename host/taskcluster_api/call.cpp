@@ -6,6 +6,7 @@
 
 #include "host/auth/authority.hpp"
 #include "host/fleet/service.hpp"
+#include "host/registration/refusal.hpp"
 #include "host/taskcluster_api/pretty_text.hpp"
 #include "lib/http/query_text.hpp"
 
@@ -99,6 +100,10 @@ Failure to_failure(const Error& error) {
     default:
       return {"ServiceUnavailable", error.message};
   }
+}
+
+Failure to_failure(const registration::Refusal& refusal) {
+  return {registration::code_of(refusal.reason), refusal.message, refusal.retry_after};
 }
 
 // -------------------------------------------------------------------------------------------------
