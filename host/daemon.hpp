@@ -7,7 +7,6 @@
 
 #include "host/command_line.hpp"
 #include "host/config/read_configuration.hpp"
-#include "host/exit_code.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
 #include "host/registration/registrar.hpp"
 #include "host/wiring/fleet_runtime.hpp"
@@ -15,6 +14,7 @@
 #include "host/wiring/host_status.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/data_directory.hpp"
+#include "lib/base/exit_code.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/service_notifier.hpp"
 #include "lib/base/signals.hpp"

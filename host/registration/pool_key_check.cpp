@@ -15,7 +15,7 @@ const json::value* challenge_in(const json::object& proof) {
 // signed a challenge.
 std::optional<Refusal> check_pool_key_is_shown(const Application& application) {
   const std::string pool =
-      "Worker pool " + application.claim.name.worker_pool_id.str() + " requires a pool key";
+      "Worker pool " + application.claim.name.worker_pool_id.str() + " requires a key to join";
   if (application.voucher)
     return Refusal::invalid(pool + ", which a relay cannot show: the machine has to register by " +
                             "itself, with a private key of the pool");

@@ -4,8 +4,8 @@
 
 #include <muster/codec.hpp>
 
-#include "host/plugin_loader/deadline_context.hpp"
 #include "host/wiring/known_providers.hpp"
+#include "lib/base/deadline_context.hpp"
 
 namespace muster {
 namespace {
@@ -27,8 +27,7 @@ Result<Identity> identify(const RegistrationParts& host, const ProviderId& id,
   const auto channel = host.plugins.channel(id.str());
   if (instance == configuration->providers.end() || !channel)
     return Error::transient("provider " + id.str() + " does not run");
-  return ProviderClient(*channel).identify(request,
-                                           plugin_loader::DeadlineContext(instance->deadline));
+  return ProviderClient(*channel).identify(request, DeadlineContext(instance->deadline));
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ struct PoolWithKeys : ::testing::Test {
 TEST_F(PoolWithKeys, who_shows_none_is_told_what_to_do) {
   const Reply reply = enter(named(), {{"staticSecret", std::string(44, 's')}});
   EXPECT_EQ(reply.status, 400) << reply.text;
-  EXPECT_THAT(reply.message(), HasSubstr("Worker pool p/w requires a pool key"));
+  EXPECT_THAT(reply.message(), HasSubstr("Worker pool p/w requires a key to join"));
   EXPECT_THAT(reply.message(), HasSubstr("/api/muster/v1/registration-challenges"));
   EXPECT_THAT(reply.message(), HasSubstr("poolKeyFile"));
   EXPECT_EQ(scene.identified, 0);
