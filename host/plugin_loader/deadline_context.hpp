@@ -1,4 +1,4 @@
-// The provider_context of a call that the host makes: a deadline, the host's clock, and a flag that
+// The context of a call that the host makes: a deadline, the host's clock, and a flag that
 // ends it early.
 #pragma once
 
