@@ -309,6 +309,7 @@ void Daemon::take_over(const config::Report& report) {
     return;
   }
   apply_log_settings(next->log);
+  if (fleet_) fleet_->providers_configured(next);
   std::vector<std::string> problems;
   for (const Error& error :
        plugins_->configure(plugin_folders(*next, defaults_), instance_specs(*next)))
