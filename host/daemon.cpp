@@ -268,8 +268,8 @@ std::optional<std::string> Daemon::reload_certificate(
   if (!tls || !server_->certificate_expires()) return std::nullopt;  // or it waits for a restart
   const auto replaced = server_->replace_certificate({tls->certificate_file, tls->key_file});
   if (!replaced) {
-    log_.error("the old certificate goes on: " + replaced.error().message);
-    return "the old certificate goes on: " + replaced.error().message;
+    log_.error("the old certificate stays in use: " + replaced.error().message);
+    return "the old certificate stays in use: " + replaced.error().message;
   }
   log_.info("the certificate was read again",
             {{"expires", format_time(*server_->certificate_expires())}});
@@ -288,7 +288,7 @@ void Daemon::refuse(const config::Report& report) {
     problems.push_back(config::to_string(mistake, report.file));
   // First the status: a reader of the log line finds it there.
   status_.change([&](HostStatus& status) { status.configuration_problems = problems; });
-  log_.error("the new configuration is refused, the host goes on with the one it has",
+  log_.error("the new configuration is refused, the host keeps the current one",
              {{"mistakes", problems.size()}});
   log_mistakes(report);
 }

@@ -67,7 +67,7 @@ class Members {
     const json::object* object = value->if_object();
     if (!object || !std::ranges::all_of(
                        *object, [](const auto& member) { return member.value().is_string(); }))
-      problem("`" + std::string(name) + "` must be an object of texts");
+      problem("`" + std::string(name) + "` must be an object of strings");
     return object ? *object : json::object();
   }
 

@@ -74,7 +74,7 @@ Result<PluginInstance::Running> PluginInstance::running_by(SteadyTime deadline,
   while (true) {
     if (!quarantined_.empty())
       return Error::transient("the plugin " + plugin_id_ + " is quarantined: " + quarantined_ +
-                              "; install a fixed version or run: muster plugin rollback " +
+                              "; install a corrected version or run: muster plugin rollback " +
                               plugin_id_);
     if (leaving_) return Error::cancelled("the host is stopping");
     if (backend_) return Running{backend_, recipe_.isolation};

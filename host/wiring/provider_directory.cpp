@@ -4,8 +4,8 @@
 
 #include <muster/codec.hpp>
 
-#include "host/plugin_loader/deadline_context.hpp"
 #include "host/wiring/fleet_settings.hpp"
+#include "lib/base/deadline_context.hpp"
 
 namespace muster {
 
@@ -54,7 +54,7 @@ pools::ProviderFacts ProviderDirectory::facts_of(const config::PluginInstance& p
     return facts;
   }
   ProviderClient client(*channel);
-  const plugin_loader::DeadlineContext context(std::min(provider.deadline, at_most));
+  const DeadlineContext context(std::min(provider.deadline, at_most));
   return pools::ask_provider(std::move(*description),
                              running->version + " " + json::write(provider.config), client,
                              context);
@@ -73,7 +73,7 @@ Result<Expansion> ProviderDirectory::expand(const ProviderId& id,
   const fleet::Callee callee = find(id.str());
   if (!callee.channel) return Error::transient("provider " + id.str() + " does not run");
   return ProviderClient(*callee.channel)
-      .expand(request, plugin_loader::DeadlineContext(callee.deadline));
+      .expand(request, DeadlineContext(callee.deadline));
 }
 
 }  // namespace muster

@@ -1,13 +1,12 @@
 #include "host/wiring/status_event_source.hpp"
 
+#include <muster/enum_name.hpp>
+#include <muster/plural.hpp>
+
 namespace muster {
 namespace {
 
 using plugin_loader::PluginState;
-
-std::string name_of(PluginState state) {
-  return std::string(enum_names(state)[static_cast<std::size_t>(state)]);
-}
 
 // Nothing for states that lead from one to another.
 const char* event_kind(PluginState state) {
@@ -29,11 +28,6 @@ const char* event_kind(PluginState state) {
 
 std::string with_reason(std::string text, const std::string& reason) {
   return reason.empty() ? text : std::move(text) + ": " + reason;
-}
-
-// "1 pool", "2 pools"
-std::string counted(std::size_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 json::object with_state(json::object details, PluginState state, const std::string& reason) {
@@ -90,8 +84,8 @@ void StatusEventSource::observe(const pools::Status& configuration) {
   if (configuration.revision != serving_ && !serving_.empty() && !configuration.revision.empty())
     emit("configuration-accepted",
          "worker configurations " + configuration.revision + ": " +
-             counted(configuration.pools, "pool") + ", " +
-             counted(configuration.launch_configs, "launch configuration"),
+             count_of(configuration.pools, "pool") + ", " +
+             count_of(configuration.launch_configs, "launch configuration"),
          {{"source", configuration.source}, {"revision", configuration.revision}});
   if (!configuration.revision.empty()) serving_ = configuration.revision;
 
@@ -107,7 +101,7 @@ void StatusEventSource::observe(const pools::Status& configuration) {
         "configuration-refused",
         with_reason("worker configurations of " + configuration.source + " are refused",
                     configuration.source_error.empty()
-                        ? counted(configuration.problems.size(), "problem") + "; see: muster status"
+                        ? count_of(configuration.problems.size(), "problem") + "; see: muster status"
                         : configuration.source_error),
         {{"source", configuration.source}, {"revision", configuration.refused_revision}});
   refusal_ = std::move(refusal);

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <muster/enum_name.hpp>
+
 #include "tests/unit/host/plugin_loader/loader_fixture.hpp"
 
 namespace muster::plugin_loader {
@@ -15,10 +17,6 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Not;
-
-std::string name_of(PluginState state) {
-  return std::string(enum_names(state)[static_cast<std::size_t>(state)]);
-}
 
 // Writes down what it is told, a line for each state.
 class Notes final : public PluginListener {

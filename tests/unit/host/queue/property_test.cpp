@@ -143,9 +143,9 @@ class Model {
     return settings;
   }
 
-  void check_counters(const Fixture& scene) const {
+  void check_counters(const Fixture& fixture) const {
     for (const auto& [number, known] : workers_) {
-      const Worker* found = scene.queue.find_worker(number);
+      const Worker* found = fixture.queue.find_worker(number);
       ASSERT_NE(found, nullptr);
       for (const char* name : {"active-task", "memory", "disk"}) {
         const auto amount = [&](const Resources& of) { return of.named()[name]; };
@@ -173,12 +173,12 @@ class Model {
   // Clients that were not answered ask again, with the same token: it is one request.
   void step_and_die() {
     const auto known = workers_;
-    const auto teams = teams_of_;
+    const auto known_teams = teams_of_;
     const auto asked = asked_;
     const auto may_end = may_end_;
     step();
     workers_ = known;
-    teams_of_ = teams;
+    teams_of_ = known_teams;
     may_end_ = may_end;
     scene_ = started_again();
     write();

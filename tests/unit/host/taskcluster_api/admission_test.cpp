@@ -5,8 +5,8 @@
 
 #include <muster/codec.hpp>
 
+#include "fixture.hpp"
 #include "host/store/row.hpp"
-#include "scene.hpp"
 
 namespace muster::taskcluster_api {
 namespace {

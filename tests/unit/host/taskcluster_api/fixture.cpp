@@ -1,3 +1,5 @@
+#include "fixture.hpp"
+
 #include <future>
 
 #include <gtest/gtest.h>
@@ -6,7 +8,6 @@
 #include <muster/testing/fake_host.hpp>
 
 #include "plugins/provider/static/static_provider.hpp"
-#include "scene.hpp"
 
 namespace muster::taskcluster_api {
 namespace {

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fixture.hpp"
 #include "host/store/row.hpp"
-#include "scene.hpp"
 
 namespace muster::taskcluster_api {
 namespace {
