@@ -4,6 +4,8 @@
 #include <cctype>
 #include <charconv>
 
+#include "lib/base/letter_case.hpp"
+
 namespace muster::agent {
 namespace {
 
@@ -12,12 +14,6 @@ constexpr std::size_t max_line = 4 * 1024;
 
 Error not_http(const std::string& what) {
   return Error::transient("the answer is not HTTP: " + what);
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -123,7 +119,7 @@ Result<bool> HttpParser::parse_head(std::size_t end) {
     const std::string_view field = next();
     const auto colon = field.find(':');
     if (colon == 0 || colon == field.npos) return not_http("a header has no name");
-    answer_.headers.emplace(lower(field.substr(0, colon)),
+    answer_.headers.emplace(to_lower(field.substr(0, colon)),
                             std::string(trimmed(field.substr(colon + 1))));
   }
   if (answer_.status < 200) return true;  // the real one follows
@@ -136,7 +132,7 @@ Result<void> HttpParser::choose_body() {
   if (answer_.status == 204 || answer_.status == 304) {
     part_ = Part::done;
   } else if (const std::string* coding = answer_.header("transfer-encoding")) {
-    if (lower(*coding) != "chunked") return not_http("it is encoded as " + lower(*coding));
+    if (to_lower(*coding) != "chunked") return not_http("it is encoded as " + to_lower(*coding));
     part_ = Part::chunk_size;
   } else if (const std::string* length = answer_.header("content-length")) {
     const auto bytes = number(*length, 10);

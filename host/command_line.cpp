@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "lib/base/exit_code.hpp"
+#include "lib/base/daemon_options.hpp"
 
 namespace muster {
 namespace {
@@ -28,25 +28,16 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& comman
   app.name("musterd");
   app.set_version_flag("--version", "musterd " MUSTER_VERSION);
   app.footer(footer);
-  std::string config, level;
+  std::string config;
   const auto* config_option =
       app.add_option("--config", config,
                      "The host configuration (TOML). Without it a built-in one is used")
           ->type_name("FILE");
-  app.add_flag("--check", command_line.check, "Only check the configuration");
+  add_daemon_options(app, command_line.check, command_line.log_level);
   app.add_flag("--print-default-config", command_line.print_default_config,
                "Print the built-in configuration, a commented file to start from");
-  const auto* level_option =
-      app.add_option("--log-level", level, "Write no lines less important than this")
-          ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}))
-          ->type_name("LEVEL");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return static_cast<int>(app.exit(error) == 0 ? ExitCode::ok : ExitCode::usage);
-  }
+  if (const auto exit_code = parse_command_line(app, argc, argv)) return exit_code;
   if (config_option->count() > 0) command_line.config = config;
-  if (level_option->count() > 0) command_line.log_level = log_level_from(level);
   return std::nullopt;
 }
 

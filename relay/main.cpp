@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "lib/base/daemon_options.hpp"
 #include "relay/daemon.hpp"
 
 namespace {
@@ -40,22 +41,11 @@ std::optional<int> parse(int argc, char** argv, CommandLine& command_line) {
   app.name("muster-relay");
   app.set_version_flag("--version", "muster-relay " MUSTER_VERSION);
   app.footer(footer);
-  std::string level;
   app.add_option("--config", command_line.config, "The configuration (TOML)")
       ->type_name("FILE")
       ->capture_default_str();
-  app.add_flag("--check", command_line.check, "Only check the configuration");
-  const auto* level_option =
-      app.add_option("--log-level", level, "Write no lines less important than this")
-          ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}))
-          ->type_name("LEVEL");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return static_cast<int>(app.exit(error) == 0 ? ExitCode::ok : ExitCode::usage);
-  }
-  if (level_option->count() > 0) command_line.log_level = log_level_from(level);
-  return std::nullopt;
+  add_daemon_options(app, command_line.check, command_line.log_level);
+  return parse_command_line(app, argc, argv);
 }
 
 // Credentials of workers pass through this process: its memory must not end in a file.

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include <muster/codec.hpp>
+#include <muster/enum_name.hpp>
 
 #include "cli/exit_code.hpp"
 #include "cli/plugin/plugin_commands.hpp"
@@ -60,8 +61,8 @@ std::string tell_host(HostClient& host, const KeptCopy& copy, bool& refused) {
   const auto version = list ? found_in(*list, copy) : std::nullopt;
   if (!version) return "the host does not watch that folder";
   refused = version->state == PluginState::rejected;
-  const std::string state(enum_names(version->state)[static_cast<std::size_t>(version->state)]);
-  return "the host says: " + state + (version->reason.empty() ? "" : ", " + version->reason);
+  return "the host says: " + name_of(version->state) +
+         (version->reason.empty() ? "" : ", " + version->reason);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "lib/base/letter_case.hpp"
 #include "plugins/provider/simulated/cloud.hpp"
 
 namespace muster::cli {
@@ -19,16 +20,9 @@ class NoContext final : public Context {
   void log(LogLevel, std::string_view) const noexcept override {}
 };
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
 // "instanceTypes", "InstanceType", "machineType", "vmSizes", "flavors", ...
 bool names_types(std::string_view key) {
-  std::string word = lower(key);
+  std::string word = to_lower(key);
   std::erase_if(word, [](char c) { return c == '_' || c == '-'; });
   if (word.ends_with('s')) word.pop_back();
   static constexpr std::array<std::string_view, 6> known{

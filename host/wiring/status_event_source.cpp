@@ -1,15 +1,12 @@
 #include "host/wiring/status_event_source.hpp"
 
+#include <muster/enum_name.hpp>
 #include <muster/plural.hpp>
 
 namespace muster {
 namespace {
 
 using plugin_loader::PluginState;
-
-std::string name_of(PluginState state) {
-  return std::string(enum_names(state)[static_cast<std::size_t>(state)]);
-}
 
 // Nothing for states that lead from one to another.
 const char* event_kind(PluginState state) {

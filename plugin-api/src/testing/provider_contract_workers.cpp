@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <set>
 
+#include <muster/enum_name.hpp>
+
 #include "provider_contract.hpp"
 
 namespace muster::testing {
@@ -353,8 +355,7 @@ Finding ProviderContract::terminates() {
     const auto seen = listed(instance.worker_id, trouble);
     if (!trouble.empty()) return broken(trouble);
     if (seen && seen->state != InstanceState::stopping && seen->state != InstanceState::stopped)
-      return broken(instance.worker_id.str() + " is still " +
-                    std::string(enum_names(seen->state)[static_cast<std::size_t>(seen->state)]));
+      return broken(instance.worker_id.str() + " is still " + name_of(seen->state));
   }
   return kept();
 }

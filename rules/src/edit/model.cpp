@@ -1,9 +1,9 @@
 #include "model.hpp"
 
 #include <muster/rules/limits.hpp>
+#include <muster/rules/toml_nesting.hpp>
 
 #include "../source_text.hpp"
-#include "../toml_nesting.hpp"
 
 namespace muster::rules::syntax {
 namespace {

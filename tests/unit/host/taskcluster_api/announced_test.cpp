@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/queue/queue.hpp"
 #include "fixture.hpp"
+#include "host/queue/queue.hpp"
 
 namespace muster::taskcluster_api {
 namespace {
@@ -11,7 +11,8 @@ namespace {
 using ::testing::HasSubstr;
 
 struct Announcing : ::testing::Test {
-  Fixture scene{{}, FailureLimits{.of_worker = {100, 1}}};  // a test makes many mistakes
+  Fixture scene{{},
+                registration::FailureLimits{.of_worker = {100, 1}}};  // a test makes many mistakes
   std::vector<IdentifyRequest> asked;
 
   void SetUp() override {
