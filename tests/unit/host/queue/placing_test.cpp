@@ -53,7 +53,8 @@ TEST(Placing, by_locality_returns_to_who_has_the_cache) {
 TEST(Placing, by_locality_forgets_old_keys_and_gone_workers) {
   Fixture scene;
   const auto worker = scene.worker(100);
-  for (int i = 0; i < 20; ++i) scene.ask(with({Strategy::locality}, "key" + std::to_string(i)));
+  for (int i = 0; i < 20; ++i)
+    ASSERT_TRUE(scene.ask(with({Strategy::locality}, "key" + std::to_string(i))));
   EXPECT_LE(scene.queue.find_worker(worker)->cache_keys.size(), 8U);
   scene.queue.withdraw(worker, "gone", scene.now);
   const auto next = scene.worker(1);
