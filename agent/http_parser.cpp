@@ -50,8 +50,8 @@ struct HttpParser::Impl {
     if (head.result_int() < 100 || head.result_int() > 599)
       return not_http("it has no status line");
     const auto coding = head.find(http::field::transfer_encoding);
-    if (coding != head.end() && lower(copy(coding->value())) != "chunked")
-      return not_http("it is encoded as " + lower(copy(coding->value())));
+    if (coding != head.end() && to_lower(copy(coding->value())) != "chunked")
+      return not_http("it is encoded as " + to_lower(copy(coding->value())));
     return {};
   }
 
@@ -103,7 +103,7 @@ HttpAnswer HttpParser::take() {
   HttpAnswer answer;
   answer.status = static_cast<int>(message.result_int());
   for (const auto& field : message)
-    answer.headers.emplace(lower(copy(field.name_string())), copy(field.value()));
+    answer.headers.emplace(to_lower(copy(field.name_string())), copy(field.value()));
   answer.body = std::move(message.body());
   return answer;
 }
