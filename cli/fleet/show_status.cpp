@@ -1,7 +1,8 @@
 #include "cli/fleet/show_status.hpp"
 
+#include <muster/plural.hpp>
+
 #include "cli/connection.hpp"
-#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {

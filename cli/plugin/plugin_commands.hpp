@@ -51,7 +51,7 @@ void make_new_plugin(const NewPlugin& options);
 // ------------------------------------------------------------------------------------------------
 // shared by the verbs
 
-// A plugin as it was handed over, copied to where it can be mapped: whoever rebuilds the original
+// A plugin as it was given, copied to where it can be mapped: a rebuild of the original
 // meanwhile does not disturb the check.
 Result<plugin_loader::KeptCopy> copy_of(const std::filesystem::path& path,
                                         const std::filesystem::path& store,

@@ -103,7 +103,7 @@ Result<void> Clouds::add(const GivenProvider& provider, const CloudAssumptions& 
   } else {
     if (cloud.given.placements.empty())
       cloud.given.placements.push_back({{{"region", provider.provider_id.str()}}});
-    // What is wrong with the assumptions is told now, not when the types are known.
+    // Errors of the assumptions are reported now, not when the types are known.
     cloud.instance_types = {nameless_type};
     if (auto settings = stand_in(cloud); !settings) return settings.error();
     cloud.instance_types.clear();

@@ -85,7 +85,7 @@ Result<ClientStore::Wanted> wanted_from(const json::object& body, ClientStore::W
     } else if (key == "scopes" && value.is_array()) {
       wanted.scopes.clear();
       for (const json::value& scope : value.as_array()) {
-        if (!scope.is_string()) return Error::invalid("`scopes` must be a list of texts");
+        if (!scope.is_string()) return Error::invalid("`scopes` must be a list of strings");
         wanted.scopes.emplace_back(scope.as_string());
       }
     } else {

@@ -4,13 +4,13 @@
 #include <cstdio>
 
 #include <muster/codec.hpp>
+#include <muster/plural.hpp>
 
 #include "host/api/fleet_api.hpp"
 #include "host/api/fleet_json.hpp"
 #include "host/api/members.hpp"
 #include "host/api/queue_json.hpp"
 #include "host/api/rule_behind.hpp"
-#include "lib/base/plural.hpp"
 
 namespace muster::api {
 namespace {

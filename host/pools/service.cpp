@@ -76,7 +76,7 @@ bool Service::read_source() {
   if (*read && (*read)->files.empty() && have_files_ && !newest_.files.empty()) {
     // An unmounted disk looks just so, and no typing mistake may end the whole fleet.
     source_failed(Error::not_found(
-        "there is no worker configuration any more; the last ones serve on. If all pools are "
+        "there is no worker configuration any more; the last ones stay in force. If all pools are "
         "really to end, restart the host"));
     return false;
   }

@@ -133,9 +133,9 @@ constexpr Column column_of(const Field<Struct, Member>& field) {
 }
 
 template <class Row>
-inline constexpr auto columns_of = std::apply(
-    [](const auto&... field) { return std::array<Column, sizeof...(field)>{column_of(field)...}; },
-    Row::fields());
+inline constexpr auto columns_of = Row::fields([](const auto&... field) {
+  return std::array<Column, sizeof...(field)>{column_of(field)...};
+});
 
 }  // namespace detail
 
@@ -146,14 +146,11 @@ template <class Row>
 Put put(const Row& row) {
   Put change{&table_of<Row>, {}};
   change.row.reserve(table_of<Row>.columns.size());
-  std::apply(
-      [&](const auto&... field) {
-        (change.row.push_back(
-             detail::ColumnOf<std::remove_cvref_t<decltype(row.*field.member)>>::write(
-                 row.*field.member)),
-         ...);
-      },
-      Row::fields());
+  Row::fields([&](const auto&... field) {
+    (change.row.push_back(detail::ColumnOf<std::remove_cvref_t<decltype(row.*field.member)>>::write(
+         row.*field.member)),
+     ...);
+  });
   return change;
 }
 
@@ -175,7 +172,7 @@ Result<Row> from_values(std::span<const Value> values) {
       wrong = field.name;
     return wrong.empty();
   };
-  std::apply([&](const auto&... field) { (void)(read(field) && ...); }, Row::fields());
+  Row::fields([&](const auto&... field) { (void)(read(field) && ...); });
   if (wrong.empty()) return row;
   return Error::internal("table " + std::string(Row::table) + ": column " + std::string(wrong) +
                          " holds what does not belong there");

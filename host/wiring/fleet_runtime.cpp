@@ -127,9 +127,9 @@ Result<void> FleetRuntime::open() {
   auto loaded = fleet::Fleet::load(*store_, fleet_settings(*parts_.configuration, parts_.url),
                                    random_token().reveal().substr(0, 12), now);
   if (!loaded) return loaded.error();
-  parts_.log.info("the fleet goes on", {{"workers", (*loaded)->workers().size()},
-                                        {"pools", (*loaded)->pools().size()},
-                                        {"epoch", (*loaded)->epoch()}});
+  parts_.log.info("the fleet is loaded", {{"workers", (*loaded)->workers().size()},
+                                          {"pools", (*loaded)->pools().size()},
+                                          {"epoch", (*loaded)->epoch()}});
   static const store::Table* const salvage[] = {
       &store::table_of<fleet::DecisionRow>,  &store::table_of<fleet::PoolErrorRow>,
       &store::table_of<fleet::ApiPoolRow>,   &store::table_of<events::Event>,

@@ -1,6 +1,7 @@
 #include "host/wiring/status_event_source.hpp"
 
 #include <muster/enum_name.hpp>
+#include <muster/plural.hpp>
 
 namespace muster {
 namespace {
@@ -72,8 +73,8 @@ void StatusEventSource::look(const std::optional<pools::Status>& configuration) 
   if (changed && configuration_known_)
     tell("configuration-accepted",
          "worker configurations " + configuration->revision + ": " +
-             std::to_string(configuration->pools) + " pools, " +
-             std::to_string(configuration->launch_configs) + " launch configurations",
+             count_of(configuration->pools, "pool") + ", " +
+             count_of(configuration->launch_configs, "launch configuration"),
          {{"source", configuration->source}, {"revision", configuration->revision}});
   const std::string refused =
       configuration->refused_revision + configuration->source_error +
@@ -87,7 +88,7 @@ void StatusEventSource::look(const std::optional<pools::Status>& configuration) 
          with_reason(
              "worker configurations of " + configuration->source + " are refused",
              configuration->source_error.empty()
-                 ? std::to_string(configuration->problems.size()) + " problems; see: muster status"
+                 ? count_of(configuration->problems.size(), "problem") + "; see: muster status"
                  : configuration->source_error),
          {{"source", configuration->source}, {"revision", configuration->refused_revision}});
   serving_ = configuration->revision;

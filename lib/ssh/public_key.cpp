@@ -58,7 +58,7 @@ Result<KeyPointer> read_rsa(WireReader& reader) {
   const auto exponent = reader.positive();
   const auto modulus = reader.positive();
   if (!exponent || !modulus || !reader.at_end())
-    return Error::invalid("its bytes are no RSA key: it is cut off, or damaged");
+    return Error::invalid("it is not an RSA key: it is truncated or damaged");
   if (exponent->size() > 8 || modulus->size() > most_rsa_bits / 8)
     return Error::invalid("its numbers are larger than those of any RSA key in use");
   const Number e = number_of(*exponent), n = number_of(*modulus);
@@ -76,10 +76,10 @@ Result<KeyPointer> read_rsa(WireReader& reader) {
 Result<KeyPointer> read_ed25519(WireReader& reader) {
   const auto point = reader.text();
   if (!point || point->size() != 32 || !reader.at_end())
-    return Error::invalid("its bytes are no Ed25519 key: it is cut off, or damaged");
+    return Error::invalid("it is not an Ed25519 key: it is truncated or damaged");
   KeyPointer key = owned(
       ::EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, octets(*point), point->size()));
-  if (!key) return Error::invalid("its bytes are no Ed25519 key");
+  if (!key) return Error::invalid("it is not an Ed25519 key");
   return key;
 }
 
@@ -115,7 +115,7 @@ Result<PublicKey> PublicKey::parse(std::string_view line) {
   if (line.size() > longest_line) return Error::invalid("is too long for a key");
   while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
   if (line.find_first_of("\r\n") != std::string_view::npos)
-    return Error::invalid("has several lines; each key is a text of its own");
+    return Error::invalid("has several lines; each key is a string of its own");
   if (line.find("PRIVATE KEY") != std::string_view::npos)
     return Error::invalid("is a private key: only the public one belongs here");
   const std::string_view kind = next_word(line);

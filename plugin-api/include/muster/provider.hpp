@@ -24,9 +24,9 @@ struct FactDescription {
   std::string name;  // "availabilityZone"
   std::string description;
 
-  static constexpr auto fields() {
-    return std::tuple{required("name", &FactDescription::name),
-                      optional("description", &FactDescription::description)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("name", &FactDescription::name),
+                 optional("description", &FactDescription::description));
   }
 };
 
@@ -38,10 +38,10 @@ struct FieldClasses {
   std::vector<std::string> dynamic_fields;
   std::vector<std::string> behavioural_fields;
 
-  static constexpr auto fields() {
-    return std::tuple{optional("static", &FieldClasses::static_fields),
-                      optional("dynamic", &FieldClasses::dynamic_fields),
-                      optional("behavioural", &FieldClasses::behavioural_fields)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("static", &FieldClasses::static_fields),
+                 optional("dynamic", &FieldClasses::dynamic_fields),
+                 optional("behavioural", &FieldClasses::behavioural_fields));
   }
 };
 
@@ -68,30 +68,30 @@ struct ProviderDescription {
   json::object example_config = {};  // a configuration and a section that work without any account,
   json::object example_section = {};  // with which the contract is checked
 
-  static constexpr auto fields() {
-    return std::tuple{required("name", &ProviderDescription::name),
-                      required("version", &ProviderDescription::version),
-                      optional("description", &ProviderDescription::description),
-                      required("configSchema", &ProviderDescription::config_schema),
-                      required("section", &ProviderDescription::section),
-                      required("sectionSchema", &ProviderDescription::section_schema),
-                      optional("facts", &ProviderDescription::facts),
-                      optional("capabilities", &ProviderDescription::capabilities),
-                      optional("fieldClasses", &ProviderDescription::field_classes),
-                      optional("exampleConfig", &ProviderDescription::example_config),
-                      optional("exampleSection", &ProviderDescription::example_section)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("name", &ProviderDescription::name),
+                 required("version", &ProviderDescription::version),
+                 optional("description", &ProviderDescription::description),
+                 required("configSchema", &ProviderDescription::config_schema),
+                 required("section", &ProviderDescription::section),
+                 required("sectionSchema", &ProviderDescription::section_schema),
+                 optional("facts", &ProviderDescription::facts),
+                 optional("capabilities", &ProviderDescription::capabilities),
+                 optional("fieldClasses", &ProviderDescription::field_classes),
+                 optional("exampleConfig", &ProviderDescription::example_config),
+                 optional("exampleSection", &ProviderDescription::example_section));
   }
 };
 
 struct PlacementsRequest {
-  static constexpr auto fields() { return std::tuple{}; }
+  static constexpr auto fields(auto visit) { return visit(); }
 };
 
 struct Placements {
   std::vector<Placement> placements;  // each has at least the fact "region"
 
-  static constexpr auto fields() {
-    return std::tuple{required("placements", &Placements::placements)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("placements", &Placements::placements));
   }
 };
 
@@ -101,10 +101,10 @@ struct ExpandRequest {
   Placement placement;
   json::object document;
 
-  static constexpr auto fields() {
-    return std::tuple{required("workerPoolId", &ExpandRequest::worker_pool_id),
-                      required("placement", &ExpandRequest::placement),
-                      required("document", &ExpandRequest::document)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("workerPoolId", &ExpandRequest::worker_pool_id),
+                 required("placement", &ExpandRequest::placement),
+                 required("document", &ExpandRequest::document));
   }
 };
 
@@ -113,10 +113,10 @@ struct LaunchDocument {
   std::int64_t capacity_per_instance = 1;
   std::string instance_type = {};
 
-  static constexpr auto fields() {
-    return std::tuple{required("document", &LaunchDocument::document),
-                      optional("capacityPerInstance", &LaunchDocument::capacity_per_instance),
-                      optional("instanceType", &LaunchDocument::instance_type)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("document", &LaunchDocument::document),
+                 optional("capacityPerInstance", &LaunchDocument::capacity_per_instance),
+                 optional("instanceType", &LaunchDocument::instance_type));
   }
 };
 
@@ -124,8 +124,8 @@ struct Expansion {
   std::vector<LaunchDocument>
       launch_documents;  // one for each instance type, say; empty: nothing to launch here
 
-  static constexpr auto fields() {
-    return std::tuple{required("launchDocuments", &Expansion::launch_documents)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("launchDocuments", &Expansion::launch_documents));
   }
 };
 
@@ -135,10 +135,10 @@ struct BidRequest {
     double weight = 1;                               // its health, 0 to 1
     std::optional<std::int64_t> max_instances = {};  // room below its limits; absent: none known
 
-    static constexpr auto fields() {
-      return std::tuple{required("launchConfig", &Candidate::launch_config),
-                        optional("weight", &Candidate::weight),
-                        optional("maxInstances", &Candidate::max_instances)};
+    static constexpr auto fields(auto visit) {
+      return visit(required("launchConfig", &Candidate::launch_config),
+                   optional("weight", &Candidate::weight),
+                   optional("maxInstances", &Candidate::max_instances));
     }
   };
 
@@ -147,11 +147,11 @@ struct BidRequest {
   std::int64_t capacity = 0;  // wanted; a bid may offer less or a little more
   std::vector<Candidate> candidates;
 
-  static constexpr auto fields() {
-    return std::tuple{required("owner", &BidRequest::owner),
-                      required("workerPoolId", &BidRequest::worker_pool_id),
-                      required("capacity", &BidRequest::capacity),
-                      required("candidates", &BidRequest::candidates)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("owner", &BidRequest::owner),
+                 required("workerPoolId", &BidRequest::worker_pool_id),
+                 required("capacity", &BidRequest::capacity),
+                 required("candidates", &BidRequest::candidates));
   }
 };
 
@@ -164,14 +164,13 @@ struct Bid {
   json::value data = {};    // opaque: comes back with `allocate`
   std::string reason = {};  // in words, where there is something to say
 
-  static constexpr auto fields() {
-    return std::tuple{required("launchConfigId", &Bid::launch_config_id),
-                      required("capacityPerInstance", &Bid::capacity_per_instance),
-                      required("instances", &Bid::instances),
-                      required("pricePerCapacityHour", &Bid::price_per_capacity_hour),
-                      optional("reliability", &Bid::reliability),
-                      optional("data", &Bid::data),
-                      optional("reason", &Bid::reason)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("launchConfigId", &Bid::launch_config_id),
+                 required("capacityPerInstance", &Bid::capacity_per_instance),
+                 required("instances", &Bid::instances),
+                 required("pricePerCapacityHour", &Bid::price_per_capacity_hour),
+                 optional("reliability", &Bid::reliability), optional("data", &Bid::data),
+                 optional("reason", &Bid::reason));
   }
 };
 
@@ -179,8 +178,8 @@ struct Bids {
   std::vector<Bid> bids;
   std::vector<Error> problems = {};  // why some candidates got no bid
 
-  static constexpr auto fields() {
-    return std::tuple{required("bids", &Bids::bids), optional("problems", &Bids::problems)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("bids", &Bids::bids), optional("problems", &Bids::problems));
   }
 };
 
@@ -192,13 +191,13 @@ struct AllocateRequest {
   std::map<std::string, std::string> tags = {};  // to be put on every instance
   json::object registration = {};  // what the workers need to find the host and register
 
-  static constexpr auto fields() {
-    return std::tuple{required("owner", &AllocateRequest::owner),
-                      required("launchConfig", &AllocateRequest::launch_config),
-                      optional("bidData", &AllocateRequest::bid_data),
-                      required("idempotencyKeys", &AllocateRequest::idempotency_keys),
-                      optional("tags", &AllocateRequest::tags),
-                      optional("registration", &AllocateRequest::registration)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("owner", &AllocateRequest::owner),
+                 required("launchConfig", &AllocateRequest::launch_config),
+                 optional("bidData", &AllocateRequest::bid_data),
+                 required("idempotencyKeys", &AllocateRequest::idempotency_keys),
+                 optional("tags", &AllocateRequest::tags),
+                 optional("registration", &AllocateRequest::registration));
   }
 };
 
@@ -208,22 +207,24 @@ struct Launch {
   std::optional<Instance> instance = {};
   std::optional<Error> error = {};
 
-  static constexpr auto fields() {
-    return std::tuple{required("idempotencyKey", &Launch::idempotency_key),
-                      optional("instance", &Launch::instance), optional("error", &Launch::error)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("idempotencyKey", &Launch::idempotency_key),
+                 optional("instance", &Launch::instance), optional("error", &Launch::error));
   }
 };
 
 struct Allocation {
   std::vector<Launch> launches;  // one for each key, in their order
 
-  static constexpr auto fields() { return std::tuple{required("launches", &Allocation::launches)}; }
+  static constexpr auto fields(auto visit) {
+    return visit(required("launches", &Allocation::launches));
+  }
 };
 
 struct ListRequest {
   Owner owner;
 
-  static constexpr auto fields() { return std::tuple{required("owner", &ListRequest::owner)}; }
+  static constexpr auto fields(auto visit) { return visit(required("owner", &ListRequest::owner)); }
 };
 
 // A machine that nobody launches, which the provider's configuration names. It is there as long as
@@ -235,12 +236,12 @@ struct AnnouncedMachine {
   std::int64_t capacity = 1;
   json::object provider_data = {};  // as Instance::provider_data
 
-  static constexpr auto fields() {
-    return std::tuple{required("workerPoolId", &AnnouncedMachine::worker_pool_id),
-                      required("workerGroup", &AnnouncedMachine::worker_group),
-                      required("workerId", &AnnouncedMachine::worker_id),
-                      optional("capacity", &AnnouncedMachine::capacity),
-                      optional("providerData", &AnnouncedMachine::provider_data)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("workerPoolId", &AnnouncedMachine::worker_pool_id),
+                 required("workerGroup", &AnnouncedMachine::worker_group),
+                 required("workerId", &AnnouncedMachine::worker_id),
+                 optional("capacity", &AnnouncedMachine::capacity),
+                 optional("providerData", &AnnouncedMachine::provider_data));
   }
 };
 
@@ -250,10 +251,10 @@ struct Listing {
       {};  // regions that could not be listed: what is missing there is not gone
   std::vector<AnnouncedMachine> announced = {};  // only of a provider with that capability
 
-  static constexpr auto fields() {
-    return std::tuple{required("instances", &Listing::instances),
-                      optional("problems", &Listing::problems),
-                      optional("announced", &Listing::announced)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("instances", &Listing::instances),
+                 optional("problems", &Listing::problems),
+                 optional("announced", &Listing::announced));
   }
 };
 
@@ -262,10 +263,10 @@ struct TerminateRequest {
   std::vector<WorkerRef> workers;
   std::string reason = {};
 
-  static constexpr auto fields() {
-    return std::tuple{required("owner", &TerminateRequest::owner),
-                      required("workers", &TerminateRequest::workers),
-                      optional("reason", &TerminateRequest::reason)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("owner", &TerminateRequest::owner),
+                 required("workers", &TerminateRequest::workers),
+                 optional("reason", &TerminateRequest::reason));
   }
 };
 
@@ -275,21 +276,20 @@ struct Termination {
     WorkerId worker_id;
     Error error;
 
-    static constexpr auto fields() {
-      return std::tuple{required("workerGroup", &Failure::worker_group),
-                        required("workerId", &Failure::worker_id),
-                        required("error", &Failure::error)};
+    static constexpr auto fields(auto visit) {
+      return visit(required("workerGroup", &Failure::worker_group),
+                   required("workerId", &Failure::worker_id), required("error", &Failure::error));
     }
   };
   std::vector<Failure> failures = {};  // all others are stopping or gone
 
-  static constexpr auto fields() {
-    return std::tuple{optional("failures", &Termination::failures)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("failures", &Termination::failures));
   }
 };
 
 struct PricesRequest {
-  static constexpr auto fields() { return std::tuple{}; }
+  static constexpr auto fields(auto visit) { return visit(); }
 };
 
 struct Prices {
@@ -298,19 +298,19 @@ struct Prices {
     std::string instance_type;
     double per_hour = 0;
 
-    static constexpr auto fields() {
-      return std::tuple{required("facts", &Price::facts),
-                        required("instanceType", &Price::instance_type),
-                        required("perHour", &Price::per_hour)};
+    static constexpr auto fields(auto visit) {
+      return visit(required("facts", &Price::facts),
+                   required("instanceType", &Price::instance_type),
+                   required("perHour", &Price::per_hour));
     }
   };
   std::vector<Price> prices;
 
-  static constexpr auto fields() { return std::tuple{required("prices", &Prices::prices)}; }
+  static constexpr auto fields(auto visit) { return visit(required("prices", &Prices::prices)); }
 };
 
 struct QuotasRequest {
-  static constexpr auto fields() { return std::tuple{}; }
+  static constexpr auto fields(auto visit) { return visit(); }
 };
 
 struct Quotas {
@@ -320,20 +320,22 @@ struct Quotas {
     std::int64_t limit = 0;
     std::int64_t used = 0;
 
-    static constexpr auto fields() {
-      return std::tuple{required("scope", &Quota::scope), optional("name", &Quota::name),
-                        required("limit", &Quota::limit), required("used", &Quota::used)};
+    static constexpr auto fields(auto visit) {
+      return visit(required("scope", &Quota::scope), optional("name", &Quota::name),
+                   required("limit", &Quota::limit), required("used", &Quota::used));
     }
   };
   std::vector<Quota> quotas;
 
-  static constexpr auto fields() { return std::tuple{required("quotas", &Quotas::quotas)}; }
+  static constexpr auto fields(auto visit) { return visit(required("quotas", &Quotas::quotas)); }
 };
 
 struct NoticesRequest {
   Owner owner;
 
-  static constexpr auto fields() { return std::tuple{required("owner", &NoticesRequest::owner)}; }
+  static constexpr auto fields(auto visit) {
+    return visit(required("owner", &NoticesRequest::owner));
+  }
 };
 
 // Instances that the cloud is about to take away. Delivered again until the instance is gone.
@@ -343,15 +345,15 @@ struct Notices {
     WorkerId worker_id;
     Interruption interruption;
 
-    static constexpr auto fields() {
-      return std::tuple{required("workerGroup", &Notice::worker_group),
-                        required("workerId", &Notice::worker_id),
-                        required("interruption", &Notice::interruption)};
+    static constexpr auto fields(auto visit) {
+      return visit(required("workerGroup", &Notice::worker_group),
+                   required("workerId", &Notice::worker_id),
+                   required("interruption", &Notice::interruption));
     }
   };
   std::vector<Notice> notices;
 
-  static constexpr auto fields() { return std::tuple{required("notices", &Notices::notices)}; }
+  static constexpr auto fields(auto visit) { return visit(required("notices", &Notices::notices)); }
 };
 
 class Provider {

@@ -20,9 +20,9 @@ struct Section {
   std::optional<std::vector<std::string>> instance_types = {};
   std::optional<std::string> image = {};
 
-  static constexpr auto fields() {
-    return std::tuple{optional("instanceTypes", &Section::instance_types),
-                      optional("image", &Section::image)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("instanceTypes", &Section::instance_types),
+                 optional("image", &Section::image));
   }
 };
 

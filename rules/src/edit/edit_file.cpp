@@ -91,7 +91,7 @@ Result<Descriptor> open_locked(const std::filesystem::path& file,
 class Replacement {
  public:
   explicit Replacement(const std::filesystem::path& file) : file_(file) {
-    // Hidden, and without the ending of a worker configuration: nobody reads it by mistake.
+    // Hidden, and without the ending of a worker configuration: no program reads it by mistake.
     name_ = (file.parent_path() / ("." + file.filename().string() + ".XXXXXX")).string();
     descriptor_ = Descriptor(::mkostemp(name_.data(), O_CLOEXEC));
   }

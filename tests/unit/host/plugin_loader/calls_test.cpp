@@ -52,7 +52,7 @@ TEST_P(Call, an_exception_that_crosses_is_contained_and_quarantines_at_once) {
 
 TEST_P(Call, what_is_thrown_need_not_be_an_exception) {
   EXPECT_EQ(ask(misbehaving(), "throw an int"),
-            "internal: ABI violation, an exception crossed the boundary: something that is no "
+            "internal: ABI violation, an exception crossed the boundary: something that is not a "
             "std::exception");
 }
 

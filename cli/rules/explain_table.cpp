@@ -3,10 +3,10 @@
 #include <map>
 #include <set>
 
+#include <muster/plural.hpp>
 #include <muster/rules/explanation.hpp>
 
 #include "cli/rules/explain.hpp"
-#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {
@@ -14,13 +14,13 @@ namespace {
 using rules::Evaluation;
 using rules::Leaf;
 
-// Cases that come to the same document by the same rules.
+// FactSets that come to the same document by the same rules.
 struct Kind {
   const Evaluation* evaluation = nullptr;
   std::vector<std::size_t> cases;
 };
 
-std::vector<Kind> kinds_of(const Cases& cases, Evaluations& evaluations) {
+std::vector<Kind> kinds_of(const FactSets& cases, Evaluations& evaluations) {
   std::vector<Kind> kinds;
   std::map<const Evaluation*, std::size_t> index;
   for (std::size_t i = 0; i < cases.facts.size(); ++i) {
@@ -66,13 +66,13 @@ std::vector<Value> values_of(const rules::Path& path, const std::vector<Kind>& k
   return values;
 }
 
-std::string share(std::size_t count, const Cases& cases) {
+std::string share(std::size_t count, const FactSets& cases) {
   return std::to_string(count) + " of " + std::to_string(cases.facts.size());
 }
 
 // One value, as rows: how many, where, by what.
 void add_rows(Table& table, const rules::Document& document, const Value& value,
-              const Cases& cases) {
+              const FactSets& cases) {
   const auto& leaf = *value.leaf;
   bool first = true;
   for (const auto& box : describe(value.cases, cases.facts)) {
@@ -98,13 +98,13 @@ json::object box_json(const Box& box) {
   return {{"facts", facts}, {"count", box.count}};
 }
 
-json::array where_json(const std::vector<std::size_t>& group, const Cases& cases) {
+json::array where_json(const std::vector<std::size_t>& group, const FactSets& cases) {
   json::array where;
   for (const auto& box : describe(group, cases.facts)) where.push_back(box_json(box));
   return where;
 }
 
-void print_all_json(const rules::Document& document, const Cases& cases,
+void print_all_json(const rules::Document& document, const FactSets& cases,
                     const std::vector<Kind>& kinds, const std::vector<rules::Path>& paths) {
   json::array keys;
   for (const auto& path : paths) {
@@ -149,7 +149,7 @@ std::string cell(const Kind& kind, const rules::Path& path) {
 }
 
 // One line for each group of facts, one column for each key that differs.
-Table wide_table(const Cases& cases, const std::vector<Kind>& lines,
+Table wide_table(const FactSets& cases, const std::vector<Kind>& lines,
                  const std::vector<rules::Path>& paths) {
   Table table;
   std::vector<Cell> head = {{"", Look::plain}, {"", Look::plain}};
@@ -169,7 +169,7 @@ Table wide_table(const Cases& cases, const std::vector<Kind>& lines,
 }
 
 // The same for a screen that is too narrow: a paragraph for each key.
-std::string by_key(const rules::Document& document, const Cases& cases,
+std::string by_key(const rules::Document& document, const FactSets& cases,
                    const std::vector<Kind>& kinds, const std::vector<rules::Path>& paths,
                    const Style& style) {
   std::string out;
@@ -190,7 +190,7 @@ std::string by_key(const rules::Document& document, const Cases& cases,
 
 }  // namespace
 
-bool explain_cases(const rules::Document& document, const Cases& cases, const rules::Path& key,
+bool explain_table(const rules::Document& document, const FactSets& cases, const rules::Path& key,
                    bool as_json) {
   Evaluations evaluations(document);
   const auto kinds = kinds_of(cases, evaluations);

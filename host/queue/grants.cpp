@@ -175,7 +175,7 @@ void Queue::grant(Index at, Index worker_at) {
   request.state = RequestState::held;
   request.worker = worker_at;
   request.granted = request.charged = now_;
-  request.heard = now_;  // whoever waited for an answer gets it now
+  request.heard = now_;  // a client that waits for an answer gets it now
   request.until = request.duration.count() > 0 ? now_ + request.duration : Time{};
   request.confirmed = false;
   set_timer(request);
@@ -208,8 +208,8 @@ void Queue::place_again(Index at) {
   if (!std::exchange(lines_[at].to_place, true)) to_place_.push_back(at);
 }
 
-// Whoever has room is offered first, in the order of the lines; what can be placed after that is a
-// head that came or changed, and takes nothing that others could have used.
+// Workers with room are offered first, in the order of the lines; what can be placed after that is
+// a head that came or changed, and takes nothing that others could have used.
 void Queue::serve() {
   if (loading_) return;
   sort_out_changed();

@@ -1,4 +1,4 @@
-#include "cli/rules/cases.hpp"
+#include "cli/rules/fact_sets.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -63,7 +63,7 @@ class Describer {
     if (group.empty()) return {};
     if (group.size() == around.size() || fact == order_.size()) return {Box{{}, group.size()}};
     const auto mine = split(group, fact), others = split(around, fact);
-    // Values that go on in the same way are told together.
+    // Values that go on in the same way are described together.
     std::vector<std::pair<std::vector<Box>, std::vector<std::string>>> alike;
     for (const auto& [value, part] : mine) {
       auto rest = describe(part, others.at(value), fact + 1);
@@ -111,9 +111,9 @@ std::size_t words_in(const std::vector<Box>& boxes) {
 
 }  // namespace
 
-Cases cases_of(const rules::ConfigurationSet& set, const rules::Document& document,
-               const rules::Document* also) {
-  Cases cases;
+FactSets fact_sets_of(const rules::ConfigurationSet& set, const rules::Document& document,
+                      const rules::Document* also) {
+  FactSets cases;
   cases.known = set.known() && !set.known()->providers.empty();
   if (cases.known) {
     for (auto& combination : set.combinations(document))
@@ -131,7 +131,7 @@ Cases cases_of(const rules::ConfigurationSet& set, const rules::Document& docume
   return cases;
 }
 
-void keep_matching(Cases& cases, const Facts& facts) {
+void keep_matching(FactSets& cases, const Facts& facts) {
   std::erase_if(cases.facts, [&](const Facts& candidate) {
     return std::any_of(facts.begin(), facts.end(), [&](const auto& fact) {
       const auto found = candidate.find(fact.first);

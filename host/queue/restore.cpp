@@ -1,4 +1,4 @@
-// From the store back to the state, and the other way round.
+// Restores the state from the store, and writes it as rows.
 #include <algorithm>
 #include <cmath>
 
@@ -200,7 +200,8 @@ Result<void> Queue::load_request(const RequestRow& row) {
   if (added.state == RequestState::ended) ended_.emplace_back(added.ended, added.number);
   if (added.state == RequestState::waiting) enqueue(at);
   if (added.state != RequestState::held) return {};
-  // Whoever waited before the host was down goes on waiting: since then, or since this grant.
+  // A line that waited before the host stopped keeps its waiting time: since then, or since this
+  // grant.
   lines_[added.line].since = std::max(lines_[added.line].since, std::min(added.granted, now_));
   teams_[added.team].held += added.needs.active_task;
   ++teams_[added.team].leases;

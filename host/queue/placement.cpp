@@ -31,7 +31,7 @@ void Queue::place(Index at) {
       grant(head, worker);
       continue;
     }
-    // Somebody has waited for too long meanwhile: the worker is offered in the order of the lines.
+    // Another line has become overdue: the worker is offered in the order of the lines.
     place_again(at);
     return offer_again(worker);
   }

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <muster/plural.hpp>
+
 #include "host/queue/queue.hpp"
 #include "host/store/row.hpp"
 
@@ -83,8 +85,8 @@ Result<std::int64_t> Queue::request(Ask ask, std::int64_t number, Time now) {
                           " at once; this asks for " + std::to_string(ask.needs.active_task))
         .with_code("teamLimit");
   if (of.max_pending > 0 && of.pending >= of.max_pending)
-    return Error::throttle("team " + of.id.str() + " has " + std::to_string(of.pending) +
-                           " requests waiting, which is its limit; try again when some are served")
+    return Error::throttle("team " + of.id.str() + " has " + count_of(of.pending, "request") +
+                           " waiting, which is its limit; try again when some are served")
         .with_code("teamLimit");
   if (waiting_ >= settings_.most_waiting)
     return Error::throttle("the queue is full; try again later").with_code("queueFull");
@@ -202,7 +204,7 @@ void Queue::dequeue(Index at) {
 // -------------------------------------------------------------------------------------------------
 // The end
 
-// Gives back what it holds; whoever calls says what becomes of the request.
+// Gives back what it holds; the caller decides what becomes of the request.
 void Queue::free_worker(Index at) {
   Request& request = requests_[at];
   charge_lease(request, now_);
@@ -363,7 +365,7 @@ void Queue::expire_one(Index at) {
       "no heartbeat from its client for " + std::to_string(request.heartbeat.count() / 1000) + " s";
   if (waits && request.deadline != Time{} && request.deadline <= now_)
     reason = "its deadline passed before a worker was free";
-  if (!waits && request.until != Time{} && request.until <= now_) reason = "its time was over";
+  if (!waits && request.until != Time{} && request.until <= now_) reason = "its duration was over";
   if (waits) {
     calibration_.gave_up(request.promised, now_);
     dequeue(at);
@@ -374,7 +376,7 @@ void Queue::expire_one(Index at) {
   end(at, std::move(reason));
 }
 
-// Also a flood of dead clients is not remembered beyond measure.
+// Bounded, so that a flood of dead clients does not fill the memory.
 void Queue::forget_old() {
   std::size_t& front = ended_forgotten_;
   while (front < ended_.size() && (ended_[front].first + settings_.ended_kept <= now_ ||

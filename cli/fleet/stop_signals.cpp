@@ -1,4 +1,4 @@
-#include "cli/fleet/end_of_program.hpp"
+#include "cli/fleet/stop_signals.hpp"
 
 #include <csignal>
 #include <poll.h>
@@ -6,7 +6,7 @@
 
 namespace muster::cli {
 
-FileDescriptor end_of_program() {
+FileDescriptor stop_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
@@ -15,8 +15,8 @@ FileDescriptor end_of_program() {
   return FileDescriptor(::signalfd(-1, &signals, SFD_CLOEXEC));
 }
 
-bool wait_for(int milliseconds, int end) {
-  pollfd waiting{end, POLLIN, 0};
+bool pause_unless_stopped(int milliseconds, int stop) {
+  pollfd waiting{stop, POLLIN, 0};
   return ::poll(&waiting, 1, milliseconds) == 0;
 }
 

@@ -24,7 +24,7 @@ struct Folder {
 // Ends the program if the folder cannot be read or holds no worker configuration.
 Folder load_folder(const std::filesystem::path& path, bool as_json);
 
-// Where worker configurations are when nobody says: the current folder, ./configs/workers or
+// Where worker configurations are by default: the current folder, ./configs/workers or
 // ./configs, or the same of a folder above, up to the root of the git checkout. Empty if nowhere.
 std::vector<std::filesystem::path> usual_folders();
 std::filesystem::path default_folder(bool as_json);
@@ -42,7 +42,7 @@ struct Target {
 Target find_target(const std::string& name, const std::string& dir, bool worker_types,
                    bool as_json);
 
-// The file alone, for those who mend it: it may have errors.
+// The file alone, for commands that edit it: it may have errors.
 std::filesystem::path find_file(const std::string& name, const std::string& dir, bool as_json);
 
 // `k=v` texts as facts; ends the program on any other.

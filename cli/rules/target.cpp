@@ -1,4 +1,4 @@
-#include "cli/rules/locate.hpp"
+#include "cli/rules/target.hpp"
 
 #include <algorithm>
 #include <cstdio>

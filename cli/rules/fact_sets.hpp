@@ -13,7 +13,7 @@
 
 namespace muster::cli {
 
-struct Cases {
+struct FactSets {
   std::vector<rules::Facts> facts;
   // True: each is a launch configuration. False: nothing is known of providers, so these are the
   // cases that the rules' own conditions tell apart.
@@ -23,11 +23,11 @@ struct Cases {
 };
 
 // Of the document at hand; `also` given: its conditions tell apart too.
-Cases cases_of(const rules::ConfigurationSet& set, const rules::Document& document,
-               const rules::Document* also = nullptr);
+FactSets fact_sets_of(const rules::ConfigurationSet& set, const rules::Document& document,
+                      const rules::Document* also = nullptr);
 
 // Only those that agree with the given facts.
-void keep_matching(Cases& cases, const rules::Facts& facts);
+void keep_matching(FactSets& cases, const rules::Facts& facts);
 
 // Evaluates with reasons; the same rules give the same outcome, so that is done once. Keeps a
 // reference to the document.
