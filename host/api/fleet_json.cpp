@@ -160,7 +160,7 @@ json::object worker_document(const fleet::Fleet& fleet, const fleet::Worker& wor
       {"pricePerHour", worker.price},
       {"reason", worker.reason}};
   if (worker.busy >= 0) document["busy"] = worker.busy;
-  if (const fleet::QueueFacts* announced = fleet.announced_facts(worker))
+  if (const fleet::QueueFacts* announced = fleet.reported_facts(worker))
     document["announced"] = codec::to_value(*announced);
   put_time(document, "created", worker.created);
   put_time(document, "since", worker.since);

@@ -16,12 +16,12 @@ std::int32_t clamped(std::int64_t capacity) {
   return static_cast<std::int32_t>(std::clamp<std::int64_t>(capacity, 1, largest_capacity));
 }
 
-Worker described(const AnnouncedWorker& announced) {
+Worker described(const DeclaredWorker& declared) {
   Worker worker;
   worker.origin = Origin::owner;
-  worker.capacity = clamped(announced.capacity);
-  worker.expires = announced.expires;
-  worker.provider_data = json::write(announced.provider_data);
+  worker.capacity = clamped(declared.capacity);
+  worker.expires = declared.expires;
+  worker.provider_data = json::write(declared.provider_data);
   return worker;
 }
 
@@ -30,12 +30,12 @@ bool same(const Worker& a, const Worker& b) {
          a.provider_data == b.provider_data;
 }
 
-const char* announced_by(Origin origin) {
+const char* declared_by(Origin origin) {
   switch (origin) {
     case Origin::owner:
-      return "announced by its owner";
+      return "declared by its owner";
     case Origin::listing:
-      return "announced by its provider";
+      return "declared by its provider";
     default:
       return "let in by its provider";
   }
@@ -56,7 +56,7 @@ Result<Index> Fleet::place_of(const WorkerPoolId& id, const ProviderId& provider
 }
 
 // A machine that was not there, or has ended. It is absent until it registers.
-Index Fleet::add_announced(Worker worker, const WorkerName& name, Index launch_config) {
+Index Fleet::add_declared(Worker worker, const WorkerName& name, Index launch_config) {
   const Index before = lookup(launch_configs_[launch_config].provider, name.worker_group.str(),
                               name.worker_id.str());
   if (before != no_index) erase_worker(before);  // this is its next life
@@ -71,10 +71,10 @@ Index Fleet::add_announced(Worker worker, const WorkerName& name, Index launch_c
   worker.drain = Drain::absent;
   worker.epoch = epoch_;
   worker.created = worker.since = worker.last_active = now_.wall;
-  worker.reason = std::string(announced_by(worker.origin)) + "; has not registered yet";
+  worker.reason = std::string(declared_by(worker.origin)) + "; has not registered yet";
   const Index added = add_worker(std::move(worker));
   { WorkerEdit changing(*this, added); }
-  emit_event("worker-launched", workers_[added], announced_by(workers_[added].origin));
+  emit_event("worker-launched", workers_[added], declared_by(workers_[added].origin));
   wake(workers_[added].pool);
   return added;
 }
@@ -82,42 +82,41 @@ Index Fleet::add_announced(Worker worker, const WorkerName& name, Index launch_c
 // -------------------------------------------------------------------------------------------------
 // By its owner
 
-Result<void> Fleet::announce_worker(const AnnouncedWorker& announced, Now now) {
+Result<void> Fleet::declare_worker(const DeclaredWorker& declared, Now now) {
   begin(now);
-  const auto launch_config = place_of(announced.name.worker_pool_id, announced.provider_id);
+  const auto launch_config = place_of(declared.name.worker_pool_id, declared.provider_id);
   if (!launch_config) return launch_config.error();
-  if (announced.expires <= now.wall)
+  if (declared.expires <= now.wall)
     return Error::invalid("the worker's expiry must be in the future, not at " +
-                          format_time(announced.expires));
-  Worker worker = described(announced);
+                          format_time(declared.expires));
+  Worker worker = described(declared);
   const Index known = lookup(launch_configs_[*launch_config].provider,
-                             announced.name.worker_group.str(), announced.name.worker_id.str());
+                             declared.name.worker_group.str(), declared.name.worker_id.str());
   if (known != no_index) {
     const Worker& there = workers_[known];
-    const bool same_pool = pools_[there.pool].id == announced.name.worker_pool_id;
+    const bool same_pool = pools_[there.pool].id == declared.name.worker_pool_id;
     if (there.state == WorkerState::running && same_pool && same(there, worker)) return {};
     if (there.state != WorkerState::stopped)
-      return Error::invalid(in_words(announced.name) + " is there already" +
+      return Error::invalid(in_words(declared.name) + " is there already" +
                             (same_pool ? " and differs" : ", in another pool"))
           .with_code("conflict");
   }
-  add_announced(std::move(worker), announced.name, *launch_config);
+  add_declared(std::move(worker), declared.name, *launch_config);
   return {};
 }
 
-Result<void> Fleet::update_announced_worker(const AnnouncedWorker& announced, Now now) {
+Result<void> Fleet::update_declared_worker(const DeclaredWorker& declared, Now now) {
   begin(now);
-  const Index known = lookup(announced.name);
+  const Index known = lookup(declared.name);
   if (known == no_index || workers_[known].state == WorkerState::stopped)
-    return Error::not_found(in_words(announced.name) + " is not there");
+    return Error::not_found(in_words(declared.name) + " is not there");
   if (workers_[known].origin == Origin::launched)
-    return Error::invalid(in_words(announced.name) +
+    return Error::invalid(in_words(declared.name) +
                           " was launched and is not its owner's to change");
   if (workers_[known].origin != Origin::owner)
-    return Error::invalid(in_words(announced.name) + " was " +
-                          announced_by(workers_[known].origin) +
-                          ": change it in the configuration of " + announced.provider_id.str());
-  const Worker wanted = described(announced);
+    return Error::invalid(in_words(declared.name) + " was " + declared_by(workers_[known].origin) +
+                          ": change it in the configuration of " + declared.provider_id.str());
+  const Worker wanted = described(declared);
   describe_again(known, wanted.capacity, wanted.provider_data);
   WorkerEdit(*this, known)->expires = wanted.expires;
   return {};
@@ -159,15 +158,15 @@ Result<void> Fleet::admit(Index provider, const WorkerName& name, const Admissio
   worker.origin = Origin::admission;
   worker.capacity = capacity;
   worker.provider_data = std::move(data);
-  add_announced(std::move(worker), name, *launch_config);
+  add_declared(std::move(worker), name, *launch_config);
   return {};
 }
 
 // -------------------------------------------------------------------------------------------------
 // By its provider, which lists it
 
-void Fleet::take_announced(Index index, const Listing& listing) {
-  if (!providers_[index].announces && listing.announced.empty()) return;
+void Fleet::take_declared(Index index, const Listing& listing) {
+  if (!providers_[index].declares_machines && listing.announced.empty()) return;
   std::map<std::string, std::string> refused;
   std::set<std::string> names;
   for (const Instance& instance : listing.instances)
@@ -206,19 +205,20 @@ Index Fleet::take_machine(Index provider, const AnnouncedMachine& machine,
     problem = std::move(why);
     return no_index;
   };
-  if (!providers_[provider].announces)
+  if (!providers_[provider].declares_machines)
     return refuse("its provider does not have the capability " +
                   std::string(capability::announced_workers));
-  if (!sensible(machine)) return refuse("its workerPoolId, workerGroup or workerId is no name");
+  if (!has_valid_names(machine))
+    return refuse("its workerPoolId, workerGroup or workerId is no name");
   if (!names.insert(machine.worker_group.str() + "/" + machine.worker_id.str()).second)
     return refuse("its provider lists this name twice");
   const WorkerName name{machine.worker_pool_id, machine.worker_group, machine.worker_id};
   Index known = lookup(provider, name.worker_group.str(), name.worker_id.str());
   if (known != no_index && !is_alive(workers_[known])) known = no_index;
-  if (known != no_index && !workers_[known].announced())
+  if (known != no_index && !workers_[known].declared())
     return refuse("a worker of this name was launched and has not ended");
   if (known != no_index && workers_[known].origin == Origin::owner)
-    return refuse("its owner has announced it to worker pool " +
+    return refuse("its owner has declared it to worker pool " +
                   pools_[workers_[known].pool].id.str() +
                   ": remove it there, or from the provider's configuration");
   const auto launch_config = place_of(name.worker_pool_id, providers_[provider].id);
@@ -244,9 +244,9 @@ Index Fleet::follow(Index known, const AnnouncedMachine& machine, Index launch_c
     worker.origin = Origin::listing;
     worker.capacity = capacity;
     worker.provider_data = std::move(data);
-    return add_announced(std::move(worker),
-                         {machine.worker_pool_id, machine.worker_group, machine.worker_id},
-                         launch_config);
+    return add_declared(std::move(worker),
+                        {machine.worker_pool_id, machine.worker_group, machine.worker_id},
+                        launch_config);
   }
   // One that had come by itself is named now.
   if (workers_[known].origin != Origin::listing) WorkerEdit(*this, known)->origin = Origin::listing;

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "host/fleet/fleet.hpp"
-#include "host/fleet/sensible.hpp"
+#include "host/fleet/model/sanitize.hpp"
 
 namespace muster::fleet {
 
@@ -56,11 +56,6 @@ inline constexpr auto try_strategy_again = std::chrono::seconds(15);
 
 // Names a decision's inputs: 16 hexadecimal digits of SHA-256.
 std::string short_digest(const std::string& bytes);
-
-// A worker's capacity is a small number, whatever the document says.
-inline std::int64_t instance_capacity(const LaunchConfigSpec& spec) {
-  return std::clamp<std::int64_t>(spec.launch_config.capacity_per_instance, 1, largest_capacity);
-}
 
 // One of its problems: what is missing there is not gone.
 bool hides(const Listing& listing, const std::string& group, const LaunchConfig& launch_config);

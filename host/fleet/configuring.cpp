@@ -8,8 +8,8 @@
 #include "host/fleet/changing.hpp"
 #include "host/fleet/lifecycle/conformance.hpp"
 #include "host/fleet/lifecycle/cycling.hpp"
-#include "host/fleet/sensible.hpp"
-#include "host/fleet/spec_json.hpp"
+#include "host/fleet/model/sanitize.hpp"
+#include "host/fleet/model/spec_json.hpp"
 #include "host/store/row.hpp"
 
 namespace muster::fleet {
@@ -271,7 +271,7 @@ void Fleet::provider_up(const ProviderUp& up, Now now) {
   provider.up = true;
   provider.settings = up.settings;
   provider.has_notices = up.has_notices;
-  provider.announces = up.announces;
+  provider.declares_machines = up.declares_machines;
   provider_fine(index);
   const allocation::ThrottleSettings throttle{
       .launches_per_second = up.settings.launches_per_second,
@@ -310,8 +310,8 @@ void Fleet::demand_changed(const Demand& demand, Now now) {
     if (pool.removed()) continue;
     const auto found = demand.find(pool.id);
     PoolDemand is = found == demand.end() ? PoolDemand{} : found->second;
-    is.pending = sensible_capacity(is.pending);
-    if (is.claimed) is.claimed = sensible_capacity(*is.claimed);
+    is.pending = clamp_capacity(is.pending);
+    if (is.claimed) is.claimed = clamp_capacity(*is.claimed);
     is.note = shortened(std::move(is.note));
     pool.outside = std::move(is);
     add_up_demand(at);

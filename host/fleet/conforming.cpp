@@ -68,9 +68,9 @@ Index Fleet::newest_launch_config(const Worker& worker) const {
   if (own.status == LaunchConfigStatus::archived)
     for (const Index sibling : pools_[worker.pool].launch_configs) {
       const LaunchConfigState& other = launch_configs_[sibling];
-      // Where an announced machine stands is not for configurations to say.
+      // Where a declared machine stands is not for configurations to say.
       if (other.status != LaunchConfigStatus::archived && other.provider == own.provider &&
-          (worker.announced() ||
+          (worker.declared() ||
            other.spec->launch_config.placement == own.spec->launch_config.placement))
         return sibling;
     }

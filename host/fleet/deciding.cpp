@@ -4,7 +4,7 @@
 #include <muster/codec.hpp>
 
 #include "host/fleet/changing.hpp"
-#include "host/fleet/sensible.hpp"
+#include "host/fleet/model/sanitize.hpp"
 
 namespace muster::fleet {
 namespace {

@@ -40,7 +40,7 @@ void Fleet::stop(Index index, std::string reason) {
   }
   emit_event("worker-stopping", workers_[index], workers_[index].reason,
              {{"reason", workers_[index].reason}});
-  if (never_called || workers_[index].announced())
+  if (never_called || workers_[index].declared())
     stopped(index, workers_[index].reason);
   else if (has_instance(workers_[index]))
     ask_termination(index);

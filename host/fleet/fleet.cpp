@@ -5,7 +5,7 @@
 #include <muster/codec.hpp>
 
 #include "host/fleet/changing.hpp"
-#include "host/fleet/sensible.hpp"
+#include "host/fleet/model/sanitize.hpp"
 #include "host/queue/queue.hpp"
 #include "host/store/row.hpp"
 #include "lib/base/secret.hpp"
@@ -272,7 +272,7 @@ void Fleet::erase_worker(Index index) {
   by_number_.erase(worker.number);
   --launch_configs_[worker.launch_config].rows;
   outcome_.changes.emplace_back(store::erase<WorkerRow>({worker.number}));
-  keep_announced(worker.number, std::nullopt);
+  keep_reported(worker.number, std::nullopt);
   if (worker.dirty) std::erase(dirty_workers_, index);
   worker = Worker{};
   free_workers_.push_back(index);
@@ -383,7 +383,7 @@ void Fleet::answered(Answer answer, Now now) {
   if (found == open_.end()) return;  // of a question that nobody remembers
   const PendingCall open = std::move(found->second);
   open_.erase(found);
-  make_sensible(answer);
+  sanitize(answer);
   struct Dispatch {
     Fleet& fleet;
     const PendingCall& open;

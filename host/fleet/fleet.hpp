@@ -17,11 +17,11 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "host/fleet/bidding/holds.hpp"
-#include "host/fleet/driving.hpp"
-#include "host/fleet/model.hpp"
-#include "host/fleet/registration.hpp"
-#include "host/fleet/settings.hpp"
+#include "host/fleet/holds/hold_ledger.hpp"
+#include "host/fleet/inputs_outputs.hpp"
+#include "host/fleet/model/registration.hpp"
+#include "host/fleet/model/settings.hpp"
+#include "host/fleet/model/state.hpp"
 #include "host/store/store.hpp"
 #include "lib/base/secret.hpp"
 
@@ -72,9 +72,9 @@ class Fleet {
   Result<Registered> reregister_worker(const WorkerName& name, const Sha256& secret,
                                        const Sha256& next_secret, Now now);
   // The same again changes nothing. Error code "conflict": there is one of that name that differs.
-  Result<void> announce_worker(const AnnouncedWorker& announced, Now now);
-  // Changes what was announced. `not_found`: nothing was.
-  Result<void> update_announced_worker(const AnnouncedWorker& announced, Now now);
+  Result<void> declare_worker(const DeclaredWorker& declared, Now now);
+  // Changes what was declared. `not_found`: nothing was.
+  Result<void> update_declared_worker(const DeclaredWorker& declared, Now now);
   Result<ShouldTerminate> should_terminate(const WorkerName& name, Now now);
   Result<void> worker_active(const WorkerName& name, std::int64_t busy, Now now);
   Result<PoolErrorRow> report_error(const WorkerName& name, const std::string& kind,
@@ -148,7 +148,7 @@ class Fleet {
   // Whatever its pool; two providers may have machines of the same name.
   std::vector<const Worker*> find_workers(const WorkerGroup& group, const WorkerId& id) const;
   // What the worker said of itself to the queue when it registered; null: nothing.
-  const QueueFacts* announced_facts(const Worker& worker) const;
+  const QueueFacts* reported_facts(const Worker& worker) const;
   const ApiPoolRow* find_api_pool(const WorkerPoolId& id) const;
   const std::string& group_name(Index group) const { return groups_[group]; }
   std::vector<bidding::Hold> holds() const { return holds_.all(); }
@@ -342,10 +342,10 @@ class Fleet {
 
   // announcing.cpp
   Result<Index> place_of(const WorkerPoolId& pool, const ProviderId& provider) const;
-  Index add_announced(Worker worker, const WorkerName& name, Index launch_config);
+  Index add_declared(Worker worker, const WorkerName& name, Index launch_config);
   void describe_again(Index worker, std::int32_t capacity, std::string provider_data);
   Result<void> admit(Index provider, const WorkerName& name, const Admission& admission);
-  void take_announced(Index provider, const Listing& listing);
+  void take_declared(Index provider, const Listing& listing);
   Index take_machine(Index provider, const AnnouncedMachine& machine, std::set<std::string>& names,
                      std::string& problem);
   Index follow(Index known, const AnnouncedMachine& machine, Index launch_config);
@@ -364,9 +364,9 @@ class Fleet {
   void tell_queue_of_pools();
   void offer_to_queue(Index worker);
   void offer_changed_workers();
-  Result<void> check_announced(const WorkerName& name, const ProviderId& provider,
-                               const QueueFacts& announced) const;
-  void keep_announced(std::int64_t worker, const std::optional<QueueFacts>& announced);
+  Result<void> check_reported(const WorkerName& name, const ProviderId& provider,
+                              const QueueFacts& reported) const;
+  void keep_reported(std::int64_t worker, const std::optional<QueueFacts>& reported);
   QueueFacts facts_of(const Worker& worker) const;
   std::int64_t tasks_at_once(const Worker& worker) const;
   std::int32_t capacity_at_work(const Worker& worker, std::int64_t tasks) const;
@@ -423,7 +423,7 @@ class Fleet {
   std::map<WorkerPoolId, std::shared_ptr<const PoolSpec>> api_pools_;
   std::map<WorkerPoolId, ApiPoolRow> api_rows_;
   std::unique_ptr<queue::Queue> queue_;
-  std::map<std::int64_t, QueueFacts> announced_;  // what workers said of themselves; few do
+  std::map<std::int64_t, QueueFacts> reported_;   // what workers said of themselves; few do
   bool queue_in_use_ = false;                     // until then its workers would only cost memory
   Time queue_measured_{};                         // when its demand was last taken
   std::map<std::int64_t, json::value> bid_data_;  // of workers whose launch is tried again

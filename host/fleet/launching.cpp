@@ -4,7 +4,7 @@
 #include <muster/codec.hpp>
 
 #include "host/fleet/changing.hpp"
-#include "host/fleet/sensible.hpp"
+#include "host/fleet/model/sanitize.hpp"
 #include "host/store/row.hpp"
 
 namespace muster::fleet {
@@ -150,7 +150,7 @@ void Fleet::allocated(const PendingCall& open, Result<Allocation> answer) {
       launch_error(index, Error::internal("the provider's answer does not name this launch"));
     else if (launch->second->error)
       launch_error(index, *launch->second->error);
-    else if (launch->second->instance && sensible(*launch->second->instance))
+    else if (launch->second->instance && has_valid_names(*launch->second->instance))
       launched(index, *launch->second->instance);
     else
       launch_error(index, Error::internal("the provider's answer has neither instance nor error"));

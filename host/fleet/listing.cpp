@@ -104,7 +104,7 @@ void Fleet::listed(const PendingCall& open, Result<Listing> answer) {
     if (index != no_index && index < seen.size()) seen[index] = true;
   }
   missing_instances(open.provider, seen, *answer, open.began);
-  take_announced(open.provider, *answer);
+  take_declared(open.provider, *answer);
   provider.listed = open.began;
   if (providers_[open.provider].unsure > 0) list_soon(open.provider);
 }
@@ -126,7 +126,7 @@ Index Fleet::reconcile_instance(Index provider, const Instance& instance) {
     found_lost(index, instance);
   }
   const Worker& worker = workers_[index];
-  if (worker.announced()) return no_index;  // of the same name, and no instance
+  if (worker.declared()) return no_index;  // of the same name, and no instance
   if (instance.state == InstanceState::stopped) {
     if (is_alive(worker))
       gone(index,
@@ -248,7 +248,7 @@ void Fleet::missing_instances(Index index, const std::vector<bool>& seen, const 
   std::size_t expected = 0;
   for (Index at = 0; at < seen.size(); ++at) {
     const Worker& worker = workers_[at];
-    if (!is_alive(worker) || worker.provider != index || worker.announced()) continue;
+    if (!is_alive(worker) || worker.provider != index || worker.declared()) continue;
     const LaunchConfig& launch_config = launch_configs_[worker.launch_config].spec->launch_config;
     const std::string& group = worker.group == no_index ? worker.worker_id : groups_[worker.group];
     if (hides(listing, group, launch_config)) continue;  // nothing is known

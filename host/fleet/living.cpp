@@ -37,9 +37,8 @@ Result<Registered> Fleet::register_worker(const WorkerName& name, const Provider
   const auto at = provider_index_.find(provider);
   if (at == provider_index_.end())
     return Error::not_found("there is no provider " + provider.str());
-  if (proven.announced)
-    if (const auto may = check_announced(name, provider, *proven.announced); !may)
-      return may.error();
+  if (proven.reported)
+    if (const auto may = check_reported(name, provider, *proven.reported); !may) return may.error();
   if (proven.admission)
     if (const auto admitted = admit(at->second, name, *proven.admission); !admitted)
       return admitted.error();
@@ -55,7 +54,7 @@ Result<Registered> Fleet::register_worker(const WorkerName& name, const Provider
                           " has expired");
   if (worker.state == WorkerState::stopping || worker.state == WorkerState::stopped)
     return no_longer_wanted(in_words(name) + " is to end: " + worker.reason);
-  if (worker.announced()) stand_under_newest(index);
+  if (worker.declared()) stand_under_newest(index);
   const LaunchConfigState& launch_config = launch_configs_[worker.launch_config];
   if (worker.state == WorkerState::requested && launch_config.outdated) {
     const std::string why = *launch_config.outdated;
@@ -64,14 +63,14 @@ Result<Registered> Fleet::register_worker(const WorkerName& name, const Provider
   }
   if (worker.drain == Drain::outdated)
     return no_longer_wanted(in_words(name) + " is outdated: " + worker.reason);
-  if (worker.announced() && launch_config.outdated)
+  if (worker.declared() && launch_config.outdated)
     return no_longer_wanted(in_words(name) + " is outdated: " + *launch_config.outdated);
   const bool first = worker.registered == Time{};
   const bool was_away = worker.drain == Drain::absent || worker.drain == Drain::nonconformant ||
-                        (worker.drain == Drain::interrupted && worker.announced());
+                        (worker.drain == Drain::interrupted && worker.declared());
   if (first) became_running(index);
   Registered registered = renew(index, secret, {});
-  keep_announced(worker.number, proven.announced);
+  keep_reported(worker.number, proven.reported);
   if (was_away) end_drain(index, "it has registered");
   if (first || was_away)
     emit_event("worker-running", worker, first ? "registered" : "registered again",
@@ -80,7 +79,7 @@ Result<Registered> Fleet::register_worker(const WorkerName& name, const Provider
 }
 
 void Fleet::became_running(Index index) {
-  if (!workers_[index].announced()) measure_start(workers_[index]);
+  if (!workers_[index].declared()) measure_start(workers_[index]);
   {
     WorkerEdit worker(*this, index);
     if (worker->canary) canary_succeeded(*worker);
@@ -128,12 +127,12 @@ Result<Registered> Fleet::reregister_worker(const WorkerName& name, const Sha256
   if (worker.state != WorkerState::running)
     return no_longer_wanted(in_words(name) + " is to end: " + worker.reason);
   if (has_expired(worker))
-    return no_longer_wanted(in_words(name) + " was announced until " + format_time(worker.expires));
+    return no_longer_wanted(in_words(name) + " was declared until " + format_time(worker.expires));
   if (worker.drain == Drain::nonconformant)
     return no_longer_wanted(in_words(name) + " is in quarantine: " + worker.reason);
   if (worker.drain == Drain::outdated) {
     Error told = no_longer_wanted(in_words(name) + " is outdated: " + worker.reason);
-    if (worker.announced() && pools_[worker.pool].spec)
+    if (worker.declared() && pools_[worker.pool].spec)
       set_aside(*index, "outdated: " + worker.reason);
     return told;
   }
@@ -264,7 +263,7 @@ Result<void> Fleet::interrupt(const WorkerName& name, const Interruption& interr
   begin(now);
   const auto index = known(name);
   if (!index) return index.error();
-  interrupted(*index, {sensible_time(interruption.at), shortened(interruption.reason)});
+  interrupted(*index, {clamp_time(interruption.at), shortened(interruption.reason)});
   return {};
 }
 
@@ -286,7 +285,7 @@ void Fleet::interrupted(Index index, const Interruption& interruption) {
 
 // Nothing waits, and what is left is enough for the least and the warm capacity.
 bool Fleet::may_shrink(const Pool& pool, const Worker& worker) const {
-  if (worker.announced()) return false;  // its owner decides
+  if (worker.declared()) return false;  // its owner decides
   if (!pool.spec) return true;
   const Totals& totals = pool.totals;
   if (totals.running + totals.requested > pool.spec->settings.max_capacity) return true;
@@ -309,7 +308,7 @@ void Fleet::shrink(Index index) {
   for (const Index at : pool.workers) {
     const Worker& worker = workers_[at];
     if (worker.state == WorkerState::running && worker.drain == Drain::none && worker.busy == 0 &&
-        !worker.announced() && worker.idle_since + lifecycle_of(worker).idle_timeout <= now_.wall)
+        !worker.declared() && worker.idle_since + lifecycle_of(worker).idle_timeout <= now_.wall)
       idle.emplace_back(worker.idle_since, at);
   }
   std::ranges::sort(idle);

@@ -5,7 +5,7 @@
 #include <muster/codec.hpp>
 
 #include "host/fleet/changing.hpp"
-#include "host/fleet/spec_json.hpp"
+#include "host/fleet/model/spec_json.hpp"
 #include "host/queue/queue.hpp"
 #include "host/store/row.hpp"
 
@@ -130,8 +130,8 @@ Result<void> Fleet::load_launch_configs(const store::Store& store) {
 
 Result<void> Fleet::load_worker_facts(const store::Store& store) {
   return store::read_rows<WorkerFactsRow>(store, [&](WorkerFactsRow row) {
-    if (auto facts = read_announced(json::value(std::move(row.facts))))
-      announced_[row.number] = std::move(*facts);
+    if (auto facts = read_reported(json::value(std::move(row.facts))))
+      reported_[row.number] = std::move(*facts);
   });
 }
 
@@ -227,7 +227,7 @@ store::Batch Fleet::everything() const {
     }
   for (const Worker& worker : workers_)
     if (worker.number != 0) rows.emplace_back(store::put(row_of(worker)));
-  for (const auto& [number, facts] : announced_)
+  for (const auto& [number, facts] : reported_)
     rows.emplace_back(store::put(WorkerFactsRow{number, codec::to_value(facts).as_object()}));
   for (const bidding::Hold& hold : holds_.all()) rows.emplace_back(store::put(to_row(hold)));
   std::ranges::move(queue_->everything(), std::back_inserter(rows));

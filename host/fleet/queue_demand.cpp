@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "host/fleet/changing.hpp"
-#include "host/fleet/queue_facts.hpp"
-#include "host/fleet/sensible.hpp"
+#include "host/fleet/model/queue_facts.hpp"
+#include "host/fleet/model/sanitize.hpp"
 #include "host/queue/queue.hpp"
 
 namespace muster::fleet {
@@ -12,7 +12,7 @@ namespace muster::fleet {
 void Fleet::add_up_demand(Index index) {
   Pool& pool = pools_[index];
   PoolDemand is = pool.outside;
-  is.pending = sensible_capacity(is.pending + pool.in_queue);
+  is.pending = clamp_capacity(is.pending + pool.in_queue);
   if (is.pending == pool.demand.pending && is.claimed == pool.demand.claimed &&
       is.note == pool.demand.note)
     return;
@@ -105,7 +105,7 @@ void Fleet::assign_demand(const std::vector<queue::Waiting>& demand, const TakeD
 
 // Sums of thirds are a little more than the whole.
 std::int64_t whole_capacity(double capacity) {
-  return sensible_capacity(static_cast<std::int64_t>(std::ceil(std::min(capacity, 1e15) - 1e-6)));
+  return clamp_capacity(static_cast<std::int64_t>(std::ceil(std::min(capacity, 1e15) - 1e-6)));
 }
 
 void Fleet::measure_queue() {

@@ -6,7 +6,7 @@
 #include <muster/codec.hpp>
 
 #include "host/fleet/changing.hpp"
-#include "host/fleet/queue_facts.hpp"
+#include "host/fleet/model/queue_facts.hpp"
 #include "host/queue/queue.hpp"
 #include "host/store/row.hpp"
 
@@ -15,36 +15,36 @@ namespace muster::fleet {
 // -------------------------------------------------------------------------------------------------
 // What workers say of themselves
 
-Result<void> Fleet::check_announced(const WorkerName& name, const ProviderId& provider,
-                                    const QueueFacts& announced) const {
+Result<void> Fleet::check_reported(const WorkerName& name, const ProviderId& provider,
+                                   const QueueFacts& reported) const {
   if (const auto place = place_for(name, provider))
-    if (const auto may = may_announce(*place, announced); !may) return may;
+    if (const auto may = may_report(*place, reported); !may) return may;
   const queue::TeamPool* pool = queue_->find_pool(name.worker_pool_id);
-  if (!announced.team || !pool || !pool->dedicated) return {};
+  if (!reported.team || !pool || !pool->dedicated) return {};
   return Error::invalid("worker pool " + name.worker_pool_id.str() +
-                        " is dedicated to teams, so its workers belong to none: announce no team, "
+                        " is dedicated to teams, so its workers belong to none: report no team, "
                         "or join another pool");
 }
 
-void Fleet::keep_announced(std::int64_t worker, const std::optional<QueueFacts>& announced) {
-  if (announced) {
-    announced_[worker] = *announced;
+void Fleet::keep_reported(std::int64_t worker, const std::optional<QueueFacts>& reported) {
+  if (reported) {
+    reported_[worker] = *reported;
     outcome_.changes.emplace_back(
-        store::put(WorkerFactsRow{worker, codec::to_value(*announced).as_object()}));
-  } else if (announced_.erase(worker) > 0) {
+        store::put(WorkerFactsRow{worker, codec::to_value(*reported).as_object()}));
+  } else if (reported_.erase(worker) > 0) {
     outcome_.changes.emplace_back(store::erase<WorkerFactsRow>({worker}));
   }
 }
 
-const QueueFacts* Fleet::announced_facts(const Worker& worker) const {
-  const auto found = announced_.find(worker.number);
-  return found == announced_.end() ? nullptr : &found->second;
+const QueueFacts* Fleet::reported_facts(const Worker& worker) const {
+  const auto found = reported_.find(worker.number);
+  return found == reported_.end() ? nullptr : &found->second;
 }
 
 QueueFacts Fleet::facts_of(const Worker& worker) const {
   QueueFacts configured = queue_facts_of(*launch_configs_[worker.launch_config].spec);
-  const QueueFacts* announced = announced_facts(worker);
-  return announced ? combined(std::move(configured), *announced) : configured;
+  const QueueFacts* reported = reported_facts(worker);
+  return reported ? combined(std::move(configured), *reported) : configured;
 }
 
 std::int64_t Fleet::tasks_at_once(const Worker& worker) const {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "host/fleet/changing.hpp"
-#include "host/fleet/sensible.hpp"
+#include "host/fleet/model/sanitize.hpp"
 
 namespace muster::fleet {
 

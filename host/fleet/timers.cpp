@@ -58,7 +58,7 @@ Time Fleet::due(const Worker& worker) const {
     case WorkerState::running:
       if (const Time lapsed = lapse(worker); lapsed != Time::max()) judged_at(lapsed);
       if (worker.expires != Time{}) by(worker.expires);
-      if (worker.busy <= 0 && worker.drain != Drain::outdated && !worker.announced())
+      if (worker.busy <= 0 && worker.drain != Drain::outdated && !worker.declared())
         judged_at(std::max(worker.last_active, worker.registered) + life.queue_inactivity_timeout);
       if (worker.drain == Drain::none && worker.busy == 0) {
         const Time idle = std::max(worker.idle_since + life.idle_timeout, grace_until_);
@@ -145,10 +145,10 @@ void Fleet::on_running_timer(Index index, bool may_judge) {
   const Lifecycle& life = lifecycle_of(worker);
   const Time now = now_.wall;
   if (has_expired(worker))
-    return stop(index, "its owner announced it until " + format_time(worker.expires));
+    return stop(index, "its owner declared it until " + format_time(worker.expires));
   if (may_judge && lapse(worker) <= now) return on_lapse(index);
   // An outdated one has until its credentials expire.
-  if (may_judge && worker.busy <= 0 && worker.drain != Drain::outdated && !worker.announced() &&
+  if (may_judge && worker.busy <= 0 && worker.drain != Drain::outdated && !worker.declared() &&
       std::max(worker.last_active, worker.registered) + life.queue_inactivity_timeout <= now)
     return stop_with_error(index, "inactivity-timeout", "was not active",
                            "nothing was heard of it for " +

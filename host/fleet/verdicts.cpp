@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "host/fleet/changing.hpp"
-#include "host/fleet/queue_facts.hpp"
+#include "host/fleet/model/queue_facts.hpp"
 #include "host/queue/queue.hpp"
 
 namespace muster::fleet {

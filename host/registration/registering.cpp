@@ -99,7 +99,7 @@ class Registration : public std::enable_shared_from_this<Registration> {
   std::optional<Failure> take_announced() {
     const json::value* given = applicant_.proof.if_contains("queue");
     if (!given) return std::nullopt;
-    auto read = fleet::read_announced(*given);
+    auto read = fleet::read_reported(*given);
     if (!read) return input_error(read.error().message);
     announced_ = std::move(*read);
     applicant_.proof.erase("queue");
@@ -305,7 +305,7 @@ class Registration : public std::enable_shared_from_this<Registration> {
                                 identity.worker_id.str()));
     const store::Health health = parts().fleet->store_health();
     if (!health.ok) return refuse({"ReadOnly", health.sentence});
-    fleet::Proven proven{.admission = {}, .claims = identity.claims, .announced = announced_};
+    fleet::Proven proven{.admission = {}, .claims = identity.claims, .reported = announced_};
     if (announces_) proven.admission = identity.admission;
     if (unknown_worker_ && !proven.admission) return refuse(does_not_exist());
     let_in(std::move(proven));

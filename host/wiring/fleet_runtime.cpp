@@ -5,7 +5,7 @@
 #include <muster/codec.hpp>
 
 #include "host/auth/client_row.hpp"
-#include "host/fleet/rows.hpp"
+#include "host/fleet/model/rows.hpp"
 #include "host/plugin_loader/deadline_context.hpp"
 #include "host/queue/queue.hpp"
 #include "host/store/row.hpp"
@@ -78,7 +78,7 @@ fleet::ProviderUp provider_up(const config::PluginInstance& instance,
            description.capabilities.end();
   };
   up.has_notices = offers(capability::notices);
-  up.announces = offers(capability::announced_workers);
+  up.declares_machines = offers(capability::announced_workers);
   return up;
 }
 

@@ -177,7 +177,7 @@ TEST_F(MachineOfARack, gets_what_only_it_can_serve_by_what_it_announces) {
 TEST_F(MachineOfARack, announces_no_team_where_the_pool_does_not_let_it) {
   timings = "registrationTimeout = \"300ms\"\n";
   options = {"--team", "ios"};
-  EXPECT_THAT(refusal(*with_key("m-1", "key")), HasSubstr("may not announce `team`"));
+  EXPECT_THAT(refusal(*with_key("m-1", "key")), HasSubstr("may not report `team`"));
   options = {"--team", "ios", "--pool", "build"};
   EXPECT_EQ(with_key("m-1", "key")->exit_code(), 2);
 }

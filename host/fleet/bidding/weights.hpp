@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "host/fleet/bidding/health.hpp"
+#include "host/fleet/model/health.hpp"
 
 namespace muster::bidding {
 

@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-AnnouncedWorker machine(const FleetDriver& driver, const std::string& id = "m-1") {
+DeclaredWorker machine(const FleetDriver& driver, const std::string& id = "m-1") {
   return {.name = {WorkerPoolId("p/w"), WorkerGroup("rack"), WorkerId(id)},
           .provider_id = ProviderId("cloud"),
           .capacity = 2,
@@ -18,36 +18,36 @@ AnnouncedWorker machine(const FleetDriver& driver, const std::string& id = "m-1"
           .provider_data = {{"staticSecret", "s"}}};
 }
 
-std::optional<Error> announce(FleetDriver& driver, const AnnouncedWorker& worker) {
-  const auto done = driver.fleet().announce_worker(worker, driver.now());
+std::optional<Error> announce(FleetDriver& driver, const DeclaredWorker& worker) {
+  const auto done = driver.fleet().declare_worker(worker, driver.now());
   driver.settle();
   return done ? std::nullopt : std::optional(done.error());
 }
 
 TEST(Announcing, in_a_pool_that_is_not_there_is_refused) {
   FleetDriver driver = simple_fleet();
-  AnnouncedWorker worker = machine(driver);
+  DeclaredWorker worker = machine(driver);
   worker.name.worker_pool_id = WorkerPoolId("p/other");
   EXPECT_EQ(announce(driver, worker)->error_class, ErrorClass::not_found);
 }
 
 TEST(Announcing, of_a_provider_that_the_pool_does_not_use_is_refused) {
   FleetDriver driver = simple_fleet();
-  AnnouncedWorker worker = machine(driver);
+  DeclaredWorker worker = machine(driver);
   worker.provider_id = ProviderId("other");
   EXPECT_THAT(announce(driver, worker)->message, HasSubstr("no launch configuration of other"));
 }
 
 TEST(Announcing, what_has_expired_is_refused) {
   FleetDriver driver = simple_fleet();
-  AnnouncedWorker worker = machine(driver);
+  DeclaredWorker worker = machine(driver);
   worker.expires = driver.wall();
   EXPECT_THAT(announce(driver, worker)->message, HasSubstr("must be in the future"));
 }
 
 TEST(Announcing, another_of_the_same_name_is_a_conflict) {
   FleetDriver driver = simple_fleet();
-  AnnouncedWorker worker = machine(driver);
+  DeclaredWorker worker = machine(driver);
   ASSERT_FALSE(announce(driver, worker));
   worker.capacity = 3;
   EXPECT_EQ(announce(driver, worker)->code, "conflict");
@@ -55,7 +55,7 @@ TEST(Announcing, another_of_the_same_name_is_a_conflict) {
 
 TEST(Announcing, the_same_again_changes_nothing) {
   FleetDriver driver = simple_fleet();
-  const AnnouncedWorker worker = machine(driver);
+  const DeclaredWorker worker = machine(driver);
   ASSERT_FALSE(announce(driver, worker));
   const std::size_t told = driver.events.size();
   ASSERT_FALSE(announce(driver, worker));
@@ -95,7 +95,7 @@ TEST(Announcing, a_worker_that_was_removed_can_be_announced_again) {
   driver.settle();
   EXPECT_EQ(driver.workers(WorkerState::stopped).size(), 1u);
   EXPECT_EQ(driver.pool("p/w").stopped.size(), 1u);
-  AnnouncedWorker other = machine(driver);
+  DeclaredWorker other = machine(driver);
   other.capacity = 5;
   ASSERT_FALSE(announce(driver, other));
   EXPECT_EQ(driver.pool("p/w").totals.absent, 5);
@@ -104,22 +104,22 @@ TEST(Announcing, a_worker_that_was_removed_can_be_announced_again) {
 
 TEST(Announcing, an_update_changes_what_was_announced_and_nothing_else) {
   FleetDriver driver = simple_fleet();
-  AnnouncedWorker worker = machine(driver);
-  EXPECT_EQ(driver.fleet().update_announced_worker(worker, driver.now()).error().error_class,
+  DeclaredWorker worker = machine(driver);
+  EXPECT_EQ(driver.fleet().update_declared_worker(worker, driver.now()).error().error_class,
             ErrorClass::not_found);
   ASSERT_FALSE(announce(driver, worker));
   worker.capacity = 7;
-  ASSERT_TRUE(driver.fleet().update_announced_worker(worker, driver.now()));
+  ASSERT_TRUE(driver.fleet().update_declared_worker(worker, driver.now()));
   driver.settle();
   EXPECT_EQ(driver.pool("p/w").totals.absent, 7);
   driver.demand("p/w", 8);
-  EXPECT_FALSE(driver.fleet().update_announced_worker(
+  EXPECT_FALSE(driver.fleet().update_declared_worker(
       {.name = driver.name("cloud-1"), .provider_id = ProviderId("cloud")}, driver.now()));
 }
 
 TEST(Announcing, a_worker_and_its_secret_survive_a_restart) {
   FleetDriver driver = unhurried_fleet();
-  const AnnouncedWorker worker = machine(driver);
+  const DeclaredWorker worker = machine(driver);
   ASSERT_FALSE(announce(driver, worker));
   ASSERT_TRUE(driver.fleet().register_worker(worker.name, ProviderId("cloud"), driver.secret,
                                              driver.now()));

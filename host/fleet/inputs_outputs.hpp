@@ -5,11 +5,11 @@
 #include <functional>
 #include <vector>
 
-#include "host/fleet/bidding/holds.hpp"
 #include "host/fleet/bidding/weights.hpp"
-#include "host/fleet/messages.hpp"
-#include "host/fleet/model.hpp"
-#include "host/fleet/registration.hpp"
+#include "host/fleet/holds/hold_ledger.hpp"
+#include "host/fleet/model/messages.hpp"
+#include "host/fleet/model/registration.hpp"
+#include "host/fleet/model/state.hpp"
 #include "host/store/store.hpp"
 
 namespace muster::queue {

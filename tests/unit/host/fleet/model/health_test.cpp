@@ -1,4 +1,4 @@
-#include "host/fleet/bidding/health.hpp"
+#include "host/fleet/model/health.hpp"
 
 #include <limits>
 

@@ -16,7 +16,7 @@ constexpr auto enum_names(LaunchPhase) {
   return std::array<std::string_view, 3>{"intended", "uncertain", "launched"};
 }
 
-// Who says that a worker is there. All but the first are announced: nobody launches them.
+// Who says that a worker is there. All but the first are declared: the host does not launch them.
 enum class Origin {
   launched,
   owner,     // by createWorker, until a time
@@ -35,7 +35,7 @@ enum class Drain {
   interrupted,
   quarantined,  // until an operator's time
   removed,
-  absent,        // announced and not registered: it comes back by registering
+  absent,        // declared and not registered: it comes back by registering
   nonconformant  // not in the state that its pool wants: likewise, in that state
 };
 constexpr auto enum_names(Drain) {
@@ -153,7 +153,7 @@ struct WorkerRow {
   std::optional<Time> quarantined_until = {};
   std::string reason = {};           // why it is in its state, or why it drains
   std::string provider_data = {};    // JSON, opaque
-  std::optional<Time> expires = {};  // of a worker that its owner announced; then it is forgotten
+  std::optional<Time> expires = {};  // of a worker that its owner declared; then it is forgotten
   std::optional<Time> last_modified = {};
   // Of the secrets with which it may renew its credentials: the one that it used last or has got
   // first, and the one that it was told last, which may have been lost on the way.

@@ -1,4 +1,4 @@
-#include "host/fleet/bidding/holds.hpp"
+#include "host/fleet/holds/hold_ledger.hpp"
 
 #include <algorithm>
 

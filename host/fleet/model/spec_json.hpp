@@ -1,7 +1,7 @@
 // A pool's specification as the store keeps it.
 #pragma once
 
-#include "host/fleet/configuration.hpp"
+#include "host/fleet/model/configuration.hpp"
 
 namespace muster::fleet {
 

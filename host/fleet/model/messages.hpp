@@ -13,7 +13,7 @@
 #include <muster/provider.hpp>
 
 #include "host/events/event.hpp"
-#include "host/fleet/configuration.hpp"
+#include "host/fleet/model/configuration.hpp"
 
 namespace muster::fleet {
 
@@ -85,7 +85,7 @@ struct ProviderUp {
   ProviderSettings settings = {};
   FieldClasses field_classes = {};
   bool has_notices = false;
-  bool announces = false;  // some of its machines are launched by nobody
+  bool declares_machines = false;  // some of its machines are launched by nobody
 };
 
 }  // namespace muster::fleet

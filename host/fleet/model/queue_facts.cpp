@@ -1,17 +1,17 @@
-#include "host/fleet/queue_facts.hpp"
+#include "host/fleet/model/queue_facts.hpp"
 
 #include <algorithm>
 
 #include <muster/codec.hpp>
 
-#include "host/fleet/changing.hpp"
+#include "host/fleet/model/sanitize.hpp"
 #include "host/queue/queue.hpp"
 
 namespace muster::fleet {
 namespace {
 
-// What workers may announce where their configuration does not say.
-const std::vector<std::string> announced_by_default = {"resources", "tags"};
+// What workers may report where their configuration does not say.
+const std::vector<std::string> reported_by_default = {"resources", "tags"};
 
 Error wrong(const std::string& why) {
   return Error::invalid("queue in workerIdentityProof: " + why);
@@ -56,13 +56,13 @@ queue::Resources resources_of(const QueueFacts& facts, std::int64_t capacity) {
 // -------------------------------------------------------------------------------------------------
 // What workers say themselves
 
-Result<QueueFacts> read_announced(const json::value& given) {
+Result<QueueFacts> read_reported(const json::value& given) {
   auto facts = from_value<QueueFacts>(given);
   if (!facts) return wrong(facts.error().message);
   for (const auto& member : given.get_object())
     if (member.key() != "resources" && member.key() != "tags" && member.key() != "team")
       return wrong("there is no `" + std::string(member.key()) +
-                   "`; a worker announces resources, tags and team at most");
+                   "`; a worker may report resources, tags and team only");
   const auto has = queue::Resources::from(facts->resources);
   if (!has) return wrong(has.error().message);
   if (has->active_task > largest_capacity)
@@ -72,27 +72,27 @@ Result<QueueFacts> read_announced(const json::value& given) {
   return facts;
 }
 
-Result<void> may_announce(const LaunchConfigSpec& spec, const QueueFacts& announced) {
-  std::vector<std::string> allowed = announced_by_default;
+Result<void> may_report(const LaunchConfigSpec& spec, const QueueFacts& reported) {
+  std::vector<std::string> allowed = reported_by_default;
   const json::value* section = spec.worker_config.if_contains("queue");
   const json::object* configured = section ? section->if_object() : nullptr;
   if (const json::value* list = configured ? configured->if_contains("announce") : nullptr)
     if (auto read = from_value<std::vector<std::string>>(*list)) allowed = std::move(*read);
-  const auto check = [&](const char* what, bool is_announced) -> Result<void> {
-    if (!is_announced || std::ranges::find(allowed, what) != allowed.end()) return {};
-    return wrong("workers of this pool may not announce `" + std::string(what) +
+  const auto check = [&](const char* what, bool is_reported) -> Result<void> {
+    if (!is_reported || std::ranges::find(allowed, what) != allowed.end()) return {};
+    return wrong("workers of this pool may not report `" + std::string(what) +
                  "`: take it away, or let its worker configuration allow it with "
                  "workerConfig.queue.announce");
   };
-  if (const auto may = check("resources", !announced.resources.empty()); !may) return may;
-  if (const auto may = check("tags", announced.tags.has_value()); !may) return may;
-  return check("team", announced.team.has_value());
+  if (const auto may = check("resources", !reported.resources.empty()); !may) return may;
+  if (const auto may = check("tags", reported.tags.has_value()); !may) return may;
+  return check("team", reported.team.has_value());
 }
 
-QueueFacts combined(QueueFacts configured, const QueueFacts& announced) {
-  configured.resources.insert(announced.resources.begin(), announced.resources.end());
-  if (!configured.tags) configured.tags = announced.tags;
-  if (!configured.team) configured.team = announced.team;
+QueueFacts combined(QueueFacts configured, const QueueFacts& reported) {
+  configured.resources.insert(reported.resources.begin(), reported.resources.end());
+  if (!configured.tags) configured.tags = reported.tags;
+  if (!configured.team) configured.team = reported.team;
   return configured;
 }
 

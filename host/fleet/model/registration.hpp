@@ -6,7 +6,7 @@
 
 #include <muster/provider.hpp>
 
-#include "host/fleet/queue_facts.hpp"
+#include "host/fleet/model/queue_facts.hpp"
 
 namespace muster::fleet {
 
@@ -35,11 +35,11 @@ struct Proven {
   // It may join though nobody has made it known.
   std::optional<Admission> admission = {};
   json::object claims = {};  // for those who hear of it
-  std::optional<QueueFacts> announced = {};
+  std::optional<QueueFacts> reported = {};
 };
 
 // A worker that nobody launches: its owner says that it is there.
-struct AnnouncedWorker {
+struct DeclaredWorker {
   WorkerName name;
   ProviderId provider_id;
   std::int64_t capacity = 1;

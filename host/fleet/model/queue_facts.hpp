@@ -8,7 +8,7 @@
 
 #include <muster/fields.hpp>
 
-#include "host/fleet/configuration.hpp"
+#include "host/fleet/model/configuration.hpp"
 #include "host/queue/resources.hpp"
 
 namespace muster::fleet {
@@ -30,12 +30,12 @@ QueueFacts queue_facts_of(const LaunchConfigSpec& spec);
 // "active-task" is the capacity unless they say something else.
 queue::Resources resources_of(const QueueFacts& facts, std::int64_t capacity);
 
-// What a worker announces of itself. Fails as `invalid`, in a sentence for whoever set it up.
-Result<QueueFacts> read_announced(const json::value& given);
-// Whether workers of the launch configuration may announce all of that; likewise.
-Result<void> may_announce(const LaunchConfigSpec& spec, const QueueFacts& announced);
+// What a worker reports of itself. Fails as `invalid`, in a sentence for the person who set it up.
+Result<QueueFacts> read_reported(const json::value& given);
+// Whether workers of the launch configuration may report all of that; likewise.
+Result<void> may_report(const LaunchConfigSpec& spec, const QueueFacts& reported);
 // What the configuration says counts more than what the worker does.
-QueueFacts combined(QueueFacts configured, const QueueFacts& announced);
+QueueFacts combined(QueueFacts configured, const QueueFacts& reported);
 
 // What a worker that it launches will be to the queue.
 struct Promised {

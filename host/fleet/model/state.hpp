@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "host/fleet/allocation/throttle.hpp"
-#include "host/fleet/bidding/health.hpp"
 #include "host/fleet/bidding/weights.hpp"
-#include "host/fleet/configuration.hpp"
-#include "host/fleet/messages.hpp"
-#include "host/fleet/queue_facts.hpp"
-#include "host/fleet/rows.hpp"
-#include "host/fleet/times.hpp"
+#include "host/fleet/model/configuration.hpp"
+#include "host/fleet/model/health.hpp"
+#include "host/fleet/model/messages.hpp"
+#include "host/fleet/model/queue_facts.hpp"
+#include "host/fleet/model/rows.hpp"
+#include "host/fleet/model/times.hpp"
 #include "host/verdict/verdict.hpp"
 #include "lib/base/secret.hpp"
 
@@ -52,11 +52,11 @@ struct Worker {
   Time look{};  // the timer that is set for it
   std::string worker_id, reason, provider_data;
   Time last_modified{};
-  Time expires{};                  // of a worker that its owner announced
+  Time expires{};                  // of a worker that its owner declared
   Sha256 secret{}, next_secret{};  // digests; all zero: there is none
 
   // Nobody launched it, so it is no instance of a listing and nobody ends it for want of work.
-  bool announced() const { return origin != Origin::launched; }
+  bool declared() const { return origin != Origin::launched; }
   // Whoever said that it is there has to say that it is gone: it stays known while it is absent.
   bool persists_when_absent() const { return origin == Origin::owner || origin == Origin::listing; }
   // Time{}: it is not; one that waits to be put right has no end.
@@ -83,7 +83,7 @@ struct Totals {
   std::int64_t running = 0;    // takes work
   std::int64_t draining = 0;   // runs, takes no new work
   std::int64_t stopping = 0;
-  std::int64_t absent = 0;           // announced, and not registered now
+  std::int64_t absent = 0;           // declared, and not registered now
   std::int64_t busy = 0;             // of running, as far as known
   std::int64_t idle = 0;             // likewise
   std::int64_t workers = 0;          // not stopped
@@ -179,7 +179,7 @@ struct ProviderState {
   FieldClasses field_classes;
   bool classes_known = false;
   bool has_notices = false;
-  bool announces = false;
+  bool declares_machines = false;
   allocation::Throttle throttle;
   Totals totals;
   std::vector<Launchable> launchables;     // in the order in which they came

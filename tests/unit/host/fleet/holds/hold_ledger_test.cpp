@@ -1,8 +1,8 @@
+#include "host/fleet/holds/hold_ledger.hpp"
+
 #include <limits>
 
 #include <gtest/gtest.h>
-
-#include "host/fleet/bidding/holds.hpp"
 
 namespace muster::bidding {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/fleet/spec_json.hpp"
+#include "host/fleet/model/spec_json.hpp"
 
 #include <gtest/gtest.h>
 

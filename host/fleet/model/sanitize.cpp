@@ -1,4 +1,4 @@
-#include "host/fleet/sensible.hpp"
+#include "host/fleet/model/sanitize.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ bool is_name(const std::string& text) {
          std::ranges::none_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
-void make_sensible(Error& error) {
+void sanitize(Error& error) {
   error.message = shortened(std::move(error.message));
   error.code = shortened(std::move(error.code));
   for (auto* part : {&error.scope.region, &error.scope.zone, &error.scope.instance_type,
@@ -23,55 +23,56 @@ void make_sensible(Error& error) {
     if (*part) *part = shortened(std::move(**part));
 }
 
-void make_sensible(std::vector<Error>& problems) {
+void sanitize(std::vector<Error>& problems) {
   if (problems.size() > most_problems) problems.resize(most_problems);
-  for (Error& problem : problems) make_sensible(problem);
+  for (Error& problem : problems) sanitize(problem);
 }
 
-void make_sensible(Interruption& interruption) {
-  interruption.at = sensible_time(interruption.at);
+void sanitize(Interruption& interruption) {
+  interruption.at = clamp_time(interruption.at);
   interruption.reason = shortened(std::move(interruption.reason));
 }
 
-void make_sensible(Instance& instance) {
-  if (instance.interruption) make_sensible(*instance.interruption);
+void sanitize(Instance& instance) {
+  if (instance.interruption) sanitize(*instance.interruption);
 }
 
-void make_sensible(Size& size) {
+void sanitize(Size& size) {
   size.capacity = std::clamp(size.capacity, -largest_capacity, largest_capacity);
   size.reason = shortened(std::move(size.reason));
 }
 
-void make_sensible(Bids& bids) {
+void sanitize(Bids& bids) {
   for (Bid& bid : bids.bids)
     if (!std::isfinite(bid.reliability)) bid.reliability = 0;
-  make_sensible(bids.problems);
+  sanitize(bids.problems);
 }
 
-void make_sensible(Selection& selection) {
+void sanitize(Selection& selection) {
   selection.reason = shortened(std::move(selection.reason));
 }
 
-void make_sensible(Allocation& allocation) {
+void sanitize(Allocation& allocation) {
   for (Launch& launch : allocation.launches) {
-    if (launch.error) make_sensible(*launch.error);
-    if (launch.instance) make_sensible(*launch.instance);
+    if (launch.error) sanitize(*launch.error);
+    if (launch.instance) sanitize(*launch.instance);
   }
 }
 
-void make_sensible(Listing& listing) {
-  std::erase_if(listing.instances, [](const Instance& instance) { return !sensible(instance); });
-  for (Instance& instance : listing.instances) make_sensible(instance);
+void sanitize(Listing& listing) {
+  std::erase_if(listing.instances,
+                [](const Instance& instance) { return !has_valid_names(instance); });
+  for (Instance& instance : listing.instances) sanitize(instance);
   // The more of them are kept the less is judged: none is cut off.
-  for (Error& problem : listing.problems) make_sensible(problem);
+  for (Error& problem : listing.problems) sanitize(problem);
 }
 
-void make_sensible(Termination& termination) {
-  for (Termination::Failure& failure : termination.failures) make_sensible(failure.error);
+void sanitize(Termination& termination) {
+  for (Termination::Failure& failure : termination.failures) sanitize(failure.error);
 }
 
-void make_sensible(Notices& notices) {
-  for (Notices::Notice& notice : notices.notices) make_sensible(notice.interruption);
+void sanitize(Notices& notices) {
+  for (Notices::Notice& notice : notices.notices) sanitize(notice.interruption);
 }
 
 }  // namespace
@@ -85,30 +86,30 @@ std::string shortened(std::string text) {
   return text += " …";
 }
 
-std::int64_t sensible_capacity(std::int64_t capacity) {
+std::int64_t clamp_capacity(std::int64_t capacity) {
   return std::clamp<std::int64_t>(capacity, 0, largest_capacity);
 }
 
-Time sensible_time(Time time) {
+Time clamp_time(Time time) {
   constexpr Time last = std::chrono::sys_days(std::chrono::year(9999) / 12 / 31);
   return std::clamp(time, Time{}, last);
 }
 
-bool sensible(const Instance& instance) {
+bool has_valid_names(const Instance& instance) {
   return is_name(instance.worker_id.str()) && is_name(instance.worker_group.str());
 }
 
-bool sensible(const AnnouncedMachine& machine) {
+bool has_valid_names(const AnnouncedMachine& machine) {
   return is_name(machine.worker_pool_id.str()) && is_name(machine.worker_group.str()) &&
          is_name(machine.worker_id.str());
 }
 
-void make_sensible(Answer& answer) {
+void sanitize(Answer& answer) {
   std::visit(
       [](auto& result) {
-        if (result) return make_sensible(*result);
+        if (result) return sanitize(*result);
         Error error = result.error();
-        make_sensible(error);
+        sanitize(error);
         result = std::move(error);
       },
       answer.result);

@@ -1,7 +1,7 @@
 // What each error of a provider closes, and what it leaves open.
 #include <gtest/gtest.h>
 
-#include "host/fleet/bidding/holds.hpp"
+#include "host/fleet/holds/hold_ledger.hpp"
 
 namespace muster::bidding {
 namespace {
@@ -101,11 +101,11 @@ TEST(HoldScopes, a_call_that_was_given_up_holds_nobody) {
 TEST(HoldScopes, a_place_without_the_fact_is_not_in_the_scope) {
   HoldLedger ledger;
   ledger.add(cloud, Error::capacity("full").in_zone("us-1a"), start);
-  LaunchConfig no_index = m5_1a;
-  nowhere.placement.facts.erase("availabilityZone");
-  EXPECT_EQ(ledger.find(cloud, no_index, start), nullptr);
-  nowhere.placement.facts["zone"] = "us-1a";
-  EXPECT_NE(ledger.find(cloud, no_index, start), nullptr) << "a zone by its other name";
+  LaunchConfig without_zone = m5_1a;
+  without_zone.placement.facts.erase("availabilityZone");
+  EXPECT_EQ(ledger.find(cloud, without_zone, start), nullptr);
+  without_zone.placement.facts["zone"] = "us-1a";
+  EXPECT_NE(ledger.find(cloud, without_zone, start), nullptr) << "a zone by its other name";
 }
 
 TEST(HoldScopes, a_hold_says_itself_in_words) {

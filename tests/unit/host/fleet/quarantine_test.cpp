@@ -22,7 +22,7 @@ struct Standing : testing::Test {
   FleetDriver driver = simple_fleet(rack_pool());
 
   void announce_by_owner(const std::string& id) {
-    ASSERT_TRUE(driver.fleet().announce_worker(
+    ASSERT_TRUE(driver.fleet().declare_worker(
         {.name = {WorkerPoolId("p/w"), WorkerGroup("r"), WorkerId(id)},
          .provider_id = ProviderId("cloud"),
          .expires = driver.wall() + 1000h},

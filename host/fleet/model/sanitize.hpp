@@ -2,7 +2,9 @@
 // megabyte, numbers that overflow sums, machines without a name.
 #pragma once
 
-#include "host/fleet/messages.hpp"
+#include <algorithm>
+
+#include "host/fleet/model/messages.hpp"
 
 namespace muster::fleet {
 
@@ -11,16 +13,21 @@ inline constexpr std::int64_t largest_capacity = 1'000'000'000;
 // The most for an hour of one unit of capacity, in whatever money.
 inline constexpr double highest_price = 1e9;
 
+// A worker's capacity is a small number, whatever the document says.
+inline std::int64_t instance_capacity(const LaunchConfigSpec& spec) {
+  return std::clamp<std::int64_t>(spec.launch_config.capacity_per_instance, 1, largest_capacity);
+}
+
 // At most about 2000 bytes, cut between characters.
 std::string shortened(std::string text);
 // From zero on.
-std::int64_t sensible_capacity(std::int64_t capacity);
+std::int64_t clamp_capacity(std::int64_t capacity);
 // From 1970 to 9999.
-Time sensible_time(Time time);
+Time clamp_time(Time time);
 // Its names are there, of a sane length and without control characters.
-bool sensible(const Instance& instance);
-bool sensible(const AnnouncedMachine& machine);
+bool has_valid_names(const Instance& instance);
+bool has_valid_names(const AnnouncedMachine& machine);
 
-void make_sensible(Answer& answer);
+void sanitize(Answer& answer);
 
 }  // namespace muster::fleet
