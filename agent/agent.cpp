@@ -64,7 +64,7 @@ ExitCode Agent::run() {
   auto reports = ReportPipe::open(
       loop_, folder_.reports(), [this](const Report& report) { take_report(report); },
       [this](const std::string& why) {
-        log_.warning("the worker reported something that is no report", {{"why", why}});
+        log_.warning("the worker sent something that is not a report", {{"why", why}});
       });
   if (!reports) {
     log_.error("no pipe for reports", {{"error", reports.error().message}});
@@ -264,7 +264,7 @@ void Agent::tell(std::function<void(HostCalls::Answered)> call, bool again) {
       return;
     }
     if (outcome.kind != Outcome::Kind::done)
-      log_.warning("the host was not told", {{"why", outcome.why}});
+      log_.warning("the report to the host failed", {{"why", outcome.why}});
     life_.told(loop_.now());
     step();
   });

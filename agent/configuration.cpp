@@ -289,7 +289,7 @@ ReadConfiguration read_by_ending(const fs::path& file, std::string_view text,
     return Reader(document, file, false, overrides).read();
   }
   if (ending == ".yml" || ending == ".yaml") return read_worker_runner(file, text);
-  return unreadable("what this file is cannot be told from its name",
+  return unreadable("the format of this file cannot be told from its name",
                     "let it end in .toml, .json, or .yml for worker-runner's");
 }
 

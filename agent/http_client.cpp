@@ -44,7 +44,7 @@ Result<Url> parse_url(std::string_view text) {
     const std::string_view port = authority.substr(colon + 1);
     const auto [stop, error] = std::from_chars(port.data(), port.data() + port.size(), url.port);
     if (error != std::errc() || stop != port.data() + port.size() || url.port == 0)
-      return wrong("its port is no number from 1 to 65535");
+      return wrong("its port is not a number from 1 to 65535");
     authority = authority.substr(0, colon);
   }
   if (authority.starts_with('[') && authority.ends_with(']'))

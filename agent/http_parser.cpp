@@ -140,7 +140,7 @@ Result<void> HttpParser::choose_body() {
     part_ = Part::chunk_size;
   } else if (const std::string* length = answer_.header("content-length")) {
     const auto bytes = number(*length, 10);
-    if (!bytes) return not_http("its length is no number");
+    if (!bytes) return not_http("its length is not a number");
     if (*bytes > max_body_) return Error::transient("the answer is larger than it may be");
     left_ = *bytes;
     part_ = left_ > 0 ? Part::body : Part::done;

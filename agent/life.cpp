@@ -234,7 +234,7 @@ void Life::activity_answered(SteadyTime now, const Outcome& outcome) {
       activity_known_ = false;
       return;
     case Outcome::Kind::refused:
-      do_next(Say{true, "the host refuses to be told of activity: " + outcome.why});
+      do_next(Say{true, "the host refuses reports of activity: " + outcome.why});
       [[fallthrough]];
     case Outcome::Kind::done:
       activity_failures_ = 0;

@@ -122,7 +122,7 @@ Error unreachable(const HostAddress& address, CURLcode code, const char* reason)
                               "; is it http:// and not https://?");
     case CURLE_URL_MALFORMAT:
     case CURLE_UNSUPPORTED_PROTOCOL:
-      return Error::invalid(where(address) + " is no address of a host: " + said +
+      return Error::invalid(where(address) + " is not an address of a host: " + said +
                             "; it looks like https://muster.example.com:8600");
     case CURLE_OPERATION_TIMEDOUT:
       return Error::transient("the host at " + where(address) + " does not answer: " + said);

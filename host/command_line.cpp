@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "host/exit_code.hpp"
+#include "lib/base/exit_code.hpp"
 
 namespace muster {
 namespace {

@@ -96,7 +96,7 @@ std::optional<ExitCode> Daemon::make_parts() {
   auto token = read_access_token(host);
   if (!token) return failed(token.error(), ExitCode::configuration);
   host_ = std::make_unique<HostLink>(
-      host, [host] { return read_access_token(host); }, std::move(*token), clock_, log_);
+      host, [host] { return read_access_token(host); }, std::move(*token), log_);
   workers_ = std::make_unique<http::WorkerThreads>(
       host.at_once, host.at_once * waiting_for_each_request_to_the_host, log_);
   readiness_workers_ = std::make_unique<http::WorkerThreads>(1, 16, log_);

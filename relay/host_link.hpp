@@ -12,16 +12,10 @@
 
 #include <muster/json.hpp>
 
-#include "lib/base/clock.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/secret.hpp"
-#include "lib/hawk/hawk.hpp"
+#include "lib/http_client/client.hpp"
 #include "relay/settings.hpp"
-
-namespace muster {
-class Fetcher;
-struct Fetched;
-}  // namespace muster
 
 namespace muster::relay {
 
@@ -34,20 +28,13 @@ struct HostAnswer {
 
 inline constexpr std::string_view registrations_path = "/api/muster/v1/relay-registrations";
 
-// The Authorization header of a POST with this body, hashed and signed.
-std::string signed_post(const hawk::Credentials& credentials, const hawk::Request& request,
-                        std::string_view body, std::int64_t seconds, const std::string& nonce);
-// Of "https://muster.example.com:8443/base": host, port and the path of `path` below it.
-hawk::Request request_of(const std::string& root_url, std::string_view method,
-                         std::string_view path);
-
 // THREADS: any; calls wait, for no longer than the settings' timeout twice.
 class HostLink {
  public:
   // `read_token` reads the relay's access token; asked again when the host does not accept the one
-  // in use, so that it can be replaced without a restart. The clock is borrowed.
+  // in use, so that it can be replaced without a restart.
   HostLink(HostSettings settings, std::function<Result<Secret>()> read_token, Secret token,
-           const Clock& clock, Log log);
+           Log log);
   ~HostLink();
   HostLink(const HostLink&) = delete;
   HostLink& operator=(const HostLink&) = delete;
@@ -62,19 +49,18 @@ class HostLink {
   void stop() { stopping_ = true; }
 
  private:
-  struct Call;
-  Fetched post(const std::string& body);
-  Fetched fetch(Call call);
+  http_client::Answer send(http_client::Request request);
+  http_client::Answer post(const std::string& body);
+  std::unique_ptr<http_client::Client> make_client() const;
 
   const HostSettings settings_;
   const std::function<Result<Secret>()> read_token_;
-  const Clock& clock_;
   const Log log_;
+  const std::shared_ptr<hawk::ServerClock> host_clock_ = std::make_shared<hawk::ServerClock>();
   std::atomic<bool> stopping_ = false;
-  std::atomic<std::int64_t> clock_difference_ = 0;  // seconds that the host is ahead
   std::mutex mutex_;
   Secret token_;
-  std::vector<std::unique_ptr<Fetcher>> idle_;
+  std::vector<std::unique_ptr<http_client::Client>> idle_;  // each keeps its connection
 };
 
 }  // namespace muster::relay

@@ -26,7 +26,7 @@ std::size_t index_of(char c) {
 }
 
 Error wrong(std::string_view pattern, const std::string& why) {
-  return Error::invalid("`" + std::string(pattern) + "` is no pattern of host names: " + why);
+  return Error::invalid("`" + std::string(pattern) + "` is not a pattern of host names: " + why);
 }
 
 // Reads what stands between the brackets; `at` is behind '[' and then behind ']'.

@@ -116,13 +116,13 @@ class SettingsReader {
     duration(root, "shutdownDeadline", settings.shutdown_deadline);
   }
 
-  auth::Networks networks(std::string_view key, const std::vector<std::string>& otherwise = {}) {
+  Networks networks(std::string_view key, const std::vector<std::string>& otherwise = {}) {
     const auto written = texts(document_.root, key);
-    auth::Networks good;
+    Networks good;
     for (std::size_t i = 0; i < written.size(); ++i)
-      if (const auto one = auth::Networks::parse({written[i]}); !one)
+      if (const auto one = Networks::parse({written[i]}); !one)
         mistake("/" + std::string(key) + "/" + std::to_string(i), one.error().message, "");
-    if (auto all = auth::Networks::parse(document_.root.contains(key) ? written : otherwise))
+    if (auto all = Networks::parse(document_.root.contains(key) ? written : otherwise))
       good = std::move(*all);
     return good;
   }
@@ -142,7 +142,8 @@ class SettingsReader {
         continue;
       }
       if (pattern->matches_nearly_all())
-        mistake(pointer, "nearly every name fits this: whoever controls any zone chooses a name",
+        mistake(pointer,
+                "nearly every name matches this: the owner of any zone could choose a name",
                 "name the domain of the machines, as \"*.dc1.example.com\"", Severity::warning);
       rules->allowed.push_back(std::move(*pattern));
     }
@@ -156,7 +157,7 @@ class SettingsReader {
 
   // "192.0.2.53", "192.0.2.53:53", "2001:db8::53", "[2001:db8::53]:53"
   static std::optional<std::string> server(const std::string& written) {
-    if (const auto address = auth::parse_address(written)) {
+    if (const auto address = parse_address(written)) {
       const std::string plain = to_text(*address);
       return (plain.find(':') == plain.npos ? plain : "[" + plain + "]") + ":53";
     }

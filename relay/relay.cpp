@@ -61,7 +61,7 @@ struct Relay::Exchange {
   http::Reply reply;
   std::shared_ptr<const Settings> settings;
   SteadyTime began;
-  auth::Address address = {};
+  Address address = {};
   json::object body = {};
   AuditEntry audit = {};
 };

@@ -37,7 +37,7 @@ void print_event(const std::string& data, bool as_json) {
 
 // Some events are kept no longer, or the host has another store.
 void print_reset(const std::string& data) {
-  std::fprintf(stderr, "muster: events are missing here: the host keeps them no longer (%s)\n",
+  std::fprintf(stderr, "muster: events are missing here: the host no longer has them (%s)\n",
                data.c_str());
 }
 
@@ -67,7 +67,7 @@ void follow(const EventOptions& options) {
     if (!streamed) std::fprintf(stderr, "muster: %s\n", streamed.error().message.c_str());
     if (!wait_for(0, end.get())) return;
     if (streamed)
-      std::fprintf(stderr, "muster: the stream ended; going on behind event %s\n",
+      std::fprintf(stderr, "muster: the stream ended; continuing after event %s\n",
                    last_id.empty() ? "(none)" : last_id.c_str());
     if (!wait_for(pause, end.get())) return;
     pause = std::min(2 * pause, longest_pause);
@@ -97,9 +97,9 @@ void show_events(const EventOptions& options) {
   const json::array events = list_of(page.get_object(), "events");
   for (const json::value& event : events)
     if (event.is_object()) print(event_line(event.get_object(), Style::of_stdout()));
-  if (events.empty()) print("nothing of that kind has happened\n");
+  if (events.empty()) print("No events.\n");
   if (text_of(page.get_object(), "more") == "true")
-    print("there is more: --since " + text_of(page.get_object(), "next") + "\n");
+    print("More events: --since " + text_of(page.get_object(), "next") + "\n");
 }
 
 }  // namespace muster::cli

@@ -10,6 +10,7 @@
 #include "cli/fleet/end_of_program.hpp"
 #include "cli/fleet/events.hpp"
 #include "cli/fleet/show.hpp"
+#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {

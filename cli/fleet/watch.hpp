@@ -8,7 +8,7 @@
 #include <muster/json.hpp>
 
 #include "cli/fleet/actions.hpp"
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
 
 namespace muster::cli {
 

@@ -72,7 +72,7 @@ Verdict check_in_process(const KeptCopy& copy, const fs::path& scratch) {
   const auto text = read_file(answer, std::size_t{64} << 20);
   auto document = text ? json::parse_object(*text) : Result<json::object>(text.error());
   if (WIFSIGNALED(status))
-    return refused(std::string("it took its process along: killed by ") +
+    return refused(std::string("it crashed its process: killed by ") +
                    ::strsignal(WTERMSIG(status)));
   if (!document) return refused("it ended its process with " + std::to_string(WEXITSTATUS(status)));
   Verdict verdict{document->at("kept").as_bool(), {}, std::string()};

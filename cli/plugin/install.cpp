@@ -31,11 +31,11 @@ Result<fs::path> last_plugin_folder(const Result<json::value>& plugins) {
   return fs::path(std::string(folders->get_array().back().get_string()));
 }
 
-// The library first, the manifest last: whoever watches the folder sees a whole plugin or none.
+// The library first, the manifest last: the folder never holds half a plugin.
 Result<void> put_into(const fs::path& home, const KeptCopy& copy) {
   std::error_code code;
   fs::create_directories(home, code);
-  if (code) return Error::invalid(home.string() + " cannot be made: " + code.message());
+  if (code) return Error::invalid(home.string() + " cannot be created: " + code.message());
   const auto bytes = read_file(copy.library, max_library_size);
   if (!bytes) return bytes.error();
   if (const auto put = write_file_atomically(home / copy.manifest.file, *bytes, 0755); !put)
@@ -108,7 +108,7 @@ void install_plugin(const PluginInstallation& options) {
   if (const auto put = put_into(home, *copy); !put) fail(put.error());
   bool refused = false;
   const std::string told = host ? tell_host(*host, *copy, refused)
-                                : "no host is running here; one takes it up when it starts";
+                                : "no host is running here; a host loads it when it starts";
   if (options.as_json) {
     std::printf("%s\n", json::write_pretty(json::object{{"plugin", copy->manifest.id()},
                                                         {"version", copy->manifest.version},

@@ -55,7 +55,7 @@ void print(const InstanceStatus& instance) {
 }
 
 void print(const PluginList& list) {
-  if (list.plugins.empty()) std::printf("the host has no plugins\n");
+  if (list.plugins.empty()) std::printf("No plugins.\n");
   for (const PluginStatus& plugin : list.plugins) {
     std::printf("%s  %s%s%s\n", plugin.plugin_id.c_str(), word(plugin.state).c_str(),
                 plugin.description.empty() ? "" : "  ", plugin.description.c_str());
@@ -68,7 +68,7 @@ void show(const Result<json::value>& answer, bool as_json) {
   if (!answer) fail(answer.error());
   if (as_json) return void(std::printf("%s\n", json::write_pretty(*answer).c_str()));
   const auto list = from_value<PluginList>(*answer);
-  if (!list) fail(Error::internal("the host's answer is not understood: " + list.error().message));
+  if (!list) fail(Error::internal("the host's answer cannot be read: " + list.error().message));
   print(*list);
 }
 

@@ -9,7 +9,8 @@
 #include "cli/rules/locate.hpp"
 #include "cli/rules/problems.hpp"
 #include "cli/rules/revision.hpp"
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
+#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {

@@ -8,6 +8,7 @@
 #include "cli/command.hpp"
 #include "cli/rules/commands.hpp"
 #include "cli/rules/locate.hpp"
+#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {
@@ -169,7 +170,8 @@ void add_explain(CLI::App& app) {
   command->add_option("key", options->rest, "Only this key and those below it: aws.ImageId");
   command->add_option("--fact", options->facts, "name=value; may be given many times")
       ->allow_extra_args(false);
-  command->add_flag("--all", options->all, "The table also with facts, of what has these facts");
+  command->add_flag("--all", options->all,
+                    "Show the table even with facts, for the launch configurations that have them");
   command->add_option("--dir", options->dir, "Folder with worker configurations");
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] { run(*options); });

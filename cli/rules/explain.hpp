@@ -7,7 +7,7 @@
 #include <muster/rules/evaluate.hpp>
 
 #include "cli/rules/cases.hpp"
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
 
 namespace muster::cli {
 

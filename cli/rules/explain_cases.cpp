@@ -6,6 +6,7 @@
 #include <muster/rules/explanation.hpp>
 
 #include "cli/rules/explain.hpp"
+#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "cli/exit_code.hpp"
 #include "cli/rules/problems.hpp"
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
 
 namespace muster::cli {
 namespace {

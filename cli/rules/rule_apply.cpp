@@ -8,6 +8,7 @@
 #include "cli/rules/problems.hpp"
 #include "cli/rules/rule.hpp"
 #include "cli/rules/unified_diff.hpp"
+#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {
@@ -57,11 +58,11 @@ void refuse_new_errors(const fs::path& file, const rules::FileEdit& edit, bool a
   const auto problems = new_errors(file, edit, as_json);
   if (problems.empty()) return;
   if (as_json) {
-    print_json({{"error", "the edit would make errors"}, {"problems", problems_json(problems)}});
+    print_json({{"error", "the edit would cause errors"}, {"problems", problems_json(problems)}});
   } else {
     const std::vector<rules::SourceFile> files = {{tidy(file), edit.after}};
     std::fputs(problems_text(problems, files, Style::of_stderr()).c_str(), stderr);
-    std::fputs("muster: nothing was changed, because the edit would make this error\n", stderr);
+    std::fputs("muster: nothing was changed, because the edit would cause this error\n", stderr);
   }
   throw Exit{exit_failed};
 }

@@ -5,7 +5,7 @@
 #include "cli/command.hpp"
 #include "cli/rules/locate.hpp"
 #include "cli/rules/rule.hpp"
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
 
 namespace muster::cli {
 namespace {

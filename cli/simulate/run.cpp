@@ -18,6 +18,7 @@
 #include "cli/simulate/trace.hpp"
 #include "host/simulation/world.hpp"
 #include "lib/base/atomic_file.hpp"
+#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {
@@ -174,7 +175,7 @@ json::object document_of(const SimulateOptions& options, const std::vector<Simul
 
 std::string heading(const SimulateOptions& options, const Trace& trace,
                     const std::vector<Simulated>& all) {
-  std::string text = count_of(static_cast<std::size_t>(trace.tasks), "task") + " of " +
+  std::string text = count_of(trace.tasks, "task") + " of " +
                      (options.demand == "-" ? "standard input" : tidy(options.demand));
   if (trace.begins) text += " from " + format_time(*trace.begins);
   for (const Simulated& each : all)
@@ -185,7 +186,7 @@ std::string heading(const SimulateOptions& options, const Trace& trace,
   std::int64_t late = 0;
   for (const simulation::Arrival& arrival : trace.arrivals)
     if (arrival.at > all.front().figures.end) late += arrival.tasks;
-  if (late > 0) text += "; " + count_of(static_cast<std::size_t>(late), "task") + " arrive later";
+  if (late > 0) text += "; " + count_of(late, "task") + " arrive later";
   return text + "\n\n";
 }
 
@@ -203,7 +204,7 @@ void report_violations(const SimulateOptions& options, const std::vector<Simulat
   for (const Simulated& each : all) {
     if (each.figures.violations.empty()) continue;
     any = true;
-    std::fprintf(stderr, "muster: what must always hold did not, with %s; this is a bug:\n",
+    std::fprintf(stderr, "muster: an invariant was violated, with %s; this is a bug:\n",
                  each.path.c_str());
     for (const std::string& violation : each.figures.violations)
       std::fprintf(stderr, "  %s\n", violation.c_str());

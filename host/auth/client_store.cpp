@@ -121,7 +121,7 @@ Result<void> ClientStore::check_scopes(const std::vector<std::string>& scopes,
   for (const std::string& one : all.list()) wanted.push_back(scope(one));
   const auto refused = Authority::refuse(by, all_of(std::move(wanted)));
   if (!refused) return {};
-  return Error::auth("nobody can give what he does not have. " + *refused);
+  return Error::auth("a client can only give scopes that it has. " + *refused);
 }
 
 Result<void> ClientStore::check_store() const {

@@ -1,7 +1,7 @@
 // Demand from any HTTP endpoint that answers {workerPoolId: pending}.
 #include "host/demand/source.hpp"
 #include "lib/base/secret_file.hpp"
-#include "lib/http_client/fetch.hpp"
+#include "lib/http_client/client.hpp"
 
 namespace muster::demand {
 namespace {
@@ -9,32 +9,28 @@ namespace {
 class HttpSource final : public DemandSource {
  public:
   explicit HttpSource(const config::DemandSettings& settings)
-      : settings_(settings), fetcher_({1, 16 << 20, settings.timeout, settings.ca_file.string()}) {}
+      : settings_(settings),
+        client_({.max_concurrent = 1,
+                 .timeout = settings.timeout,
+                 .ca_file = settings.ca_file.string()}) {}
 
   Result<Answer> poll(const std::vector<WorkerPoolId>& pools, const Context& context) override {
     const Time asked = context.now();
-    FetchRequest request{settings_.url, {"Accept: application/json"}};
+    http_client::Request request{.url = settings_.url, .headers = {{"Accept", "application/json"}}};
     if (!settings_.token_file.empty()) {
-      const auto token = read_secret_file(settings_.token_file, "the token");
+      auto token = read_secret_file(settings_.token_file, "the token");
       if (!token) return token.error();
-      request.headers.push_back("Authorization: Bearer " + token->reveal());
+      request.authorization = http_client::BearerToken{std::move(*token)};
     }
-    Fetched fetched;
-    bool sent = false;
-    fetcher_.run(
-        [&](FetchRequest& next) {
-          if (sent) return false;
-          next = request;
-          return sent = true;
-        },
-        [&](std::size_t, Fetched answer) { fetched = std::move(answer); }, context);
-    if (context.cancelled() && fetched.status == 0) return Error::cancelled("was not waited for");
-    if (fetched.status == 0) return Error::transient(settings_.url + ": " + fetched.error);
-    if (fetched.status == 401 || fetched.status == 403)
-      return Error::auth(settings_.url + " answered " + std::to_string(fetched.status));
-    if (fetched.status != 200)
-      return Error::transient(settings_.url + " answered " + std::to_string(fetched.status));
-    const auto document = json::parse(fetched.body);
+    const http_client::Answer got = client_.send(std::move(request), context);
+    if (!got && context.cancelled()) return Error::cancelled("was not waited for");
+    if (!got) return Error::transient(settings_.url + ": " + got.error().message);
+    if (got->status != 200) {
+      const std::string answered = settings_.url + " answered " + std::to_string(got->status);
+      const bool is_refusal = got->status == 401 || got->status == 403;
+      return is_refusal ? Error::auth(answered) : Error::transient(answered);
+    }
+    const auto document = json::parse(got->body);
     if (!document) return Error::invalid(settings_.url + ": " + document.error().message);
     auto answer = read_counts(*document, pools, asked);
     if (!answer) return Error::invalid(settings_.url + ": " + answer.error().message);
@@ -43,7 +39,7 @@ class HttpSource final : public DemandSource {
 
  private:
   config::DemandSettings settings_;
-  Fetcher fetcher_;
+  http_client::Client client_;
 };
 
 }  // namespace

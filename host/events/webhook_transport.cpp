@@ -3,20 +3,21 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
-#include "host/plugin_loader/deadline_context.hpp"
 #include "lib/base/secret_file.hpp"
-#include "lib/http_client/fetch.hpp"
+#include "lib/http_client/client.hpp"
 
 namespace muster::events {
 namespace {
 
-std::vector<std::string> headers_of(const config::WebhookSettings& settings,
-                                    const WebhookRequest& request, const std::string& timestamp) {
-  std::vector<std::string> headers{
-      "Content-Type: application/json", "Muster-Webhook: " + settings.name,
-      "Muster-Event-Number: " + std::to_string(request.number),
-      "Muster-Event-Kind: " + request.kind, "Muster-Timestamp: " + timestamp};
-  if (request.again) headers.emplace_back("Muster-Redelivery: true");
+std::vector<http_client::Header> headers_of(const config::WebhookSettings& settings,
+                                            const WebhookRequest& request,
+                                            const std::string& timestamp) {
+  std::vector<http_client::Header> headers{{"Content-Type", "application/json"},
+                                           {"Muster-Webhook", settings.name},
+                                           {"Muster-Event-Number", std::to_string(request.number)},
+                                           {"Muster-Event-Kind", request.kind},
+                                           {"Muster-Timestamp", timestamp}};
+  if (request.again) headers.push_back({"Muster-Redelivery", "true"});
   return headers;
 }
 
@@ -36,34 +37,27 @@ std::string webhook_signature(const Secret& secret, const std::string& timestamp
 
 WebhookTransport http_transport(const config::WebhookSettings& settings, const Clock& clock,
                                 const std::atomic<bool>& stop) {
-  FetchSettings how{.at_once = 1, .timeout = settings.timeout, .discard_body = true};
-  if (!settings.ca_file.empty()) how.ca_file = settings.ca_file.string();
-  return [settings, &clock, &stop,
-          fetcher = std::make_shared<Fetcher>(how)](const WebhookRequest& request) {
+  const auto client = std::make_shared<http_client::Client>(http_client::Settings{
+      .max_concurrent = 1, .timeout = settings.timeout, .ca_file = settings.ca_file.string()});
+  return [settings, &clock, &stop, client](const WebhookRequest& request) {
     const std::string timestamp = std::to_string(
         std::chrono::duration_cast<std::chrono::seconds>(clock.now().time_since_epoch()).count());
-    FetchRequest fetch{settings.url, headers_of(settings, request, timestamp), request.body};
+    http_client::Request post{.url = settings.url,
+                              .method = "POST",
+                              .headers = headers_of(settings, request, timestamp),
+                              .body = request.body,
+                              .discard_body = true};
     if (!settings.secret_file.empty()) {
       const auto secret = read_secret_file(settings.secret_file, "the webhook's secret");
       if (!secret) return WebhookAnswer{.problem = "it was not sent: " + secret.error().message};
-      fetch.headers.push_back("Muster-Signature: " +
-                              webhook_signature(*secret, timestamp, request.body));
+      post.headers.push_back(
+          {"Muster-Signature", webhook_signature(*secret, timestamp, request.body)});
     }
-    WebhookAnswer answer{.problem = "it was not sent: the host is stopping"};
-    bool asked = false;
-    const plugin_loader::DeadlineContext context(settings.timeout + std::chrono::seconds(1), &stop);
-    fetcher->run(
-        [&](FetchRequest& next) {
-          if (std::exchange(asked, true)) return false;
-          next = std::move(fetch);
-          return true;
-        },
-        [&](std::size_t, Fetched fetched) {
-          answer = {fetched.status, std::move(fetched.error), fetched.retry_after};
-        },
-        context);
-    answer.stopped = stop && answer.status == 0;
-    return answer;
+    if (stop)
+      return WebhookAnswer{.problem = "it was not sent: the host is stopping", .stopped = true};
+    const http_client::Answer got = client->send(std::move(post), stop);
+    if (!got) return WebhookAnswer{.problem = got.error().message, .stopped = stop};
+    return WebhookAnswer{.status = got->status, .retry_after = got->retry_after};
   };
 }
 

@@ -209,7 +209,7 @@ Index Fleet::take_machine(Index provider, const AnnouncedMachine& machine,
     return refuse("its provider does not have the capability " +
                   std::string(capability::announced_workers));
   if (!has_valid_names(machine))
-    return refuse("its workerPoolId, workerGroup or workerId is no name");
+    return refuse("its workerPoolId, workerGroup or workerId is not a name");
   if (!names.insert(machine.worker_group.str() + "/" + machine.worker_id.str()).second)
     return refuse("its provider lists this name twice");
   const WorkerName name{machine.worker_pool_id, machine.worker_group, machine.worker_id};

@@ -1,6 +1,7 @@
 #include "host/plugin_loader/cell_channel.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>

@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "host/plugin_loader/call_state.hpp"
-#include "host/plugin_loader/deadline_context.hpp"
 #include "host/plugin_loader/turn.hpp"
+#include "lib/base/deadline_context.hpp"
 
 namespace muster::plugin_loader {
 namespace {

@@ -83,9 +83,9 @@ class ManifestReader {
                                                     "file", "sha256", "isolation"};
     for (const auto& [key, node] : table_)
       if (std::find(known.begin(), known.end(), key.str()) == known.end())
-        mistake(
-            key.str(),
-            "is no key of a manifest; known are name, kind, version, abi, file, sha256, isolation");
+        mistake(key.str(),
+                "is not a key of a manifest; known are name, kind, version, abi, file, sha256, "
+                "isolation");
   }
 
   void mistake(std::string_view key, const std::string& what) {

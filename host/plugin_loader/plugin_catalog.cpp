@@ -8,48 +8,6 @@ namespace {
 
 constexpr std::size_t max_versions = 8;
 
-// "ec2" with a concurrency of 3 becomes ec2, ec2#2 and ec2#3.
-std::vector<InstanceSpec> lanes_of(std::vector<InstanceSpec> instances) {
-  std::vector<InstanceSpec> lanes;
-  for (InstanceSpec& spec : instances) {
-    const std::int64_t count = std::max<std::int64_t>(std::exchange(spec.concurrency, 1), 1);
-    for (std::int64_t lane = 1; lane <= count; ++lane) {
-      lanes.push_back(spec);
-      if (lane > 1) lanes.back().instance_id += "#" + std::to_string(lane);
-    }
-  }
-  return lanes;
-}
-
-std::string_view instance_of_lane(std::string_view lane) {
-  return lane.substr(0, lane.find('#'));
-}
-
-// Gives each call to the lane with the fewest calls under way.
-class Lanes final : public Channel {
- public:
-  explicit Lanes(std::vector<std::shared_ptr<PluginInstance>> lanes)
-      : lanes_(std::move(lanes)), busy_(lanes_.size()) {}
-
-  Result<std::string> call(std::string_view method, std::string_view request,
-                           const Context& context) override {
-    const auto least = std::min_element(busy_.begin(), busy_.end(),
-                                        [](const auto& a, const auto& b) { return a < b; });
-    const auto lane = static_cast<std::size_t>(least - busy_.begin());
-    ++*least;
-    auto result = lanes_[lane]->call(method, request, context);
-    --*least;
-    return result;
-  }
-  void answer_was_wrong(std::string_view method, const std::string& why) noexcept override {
-    lanes_.front()->answer_was_wrong(method, why);
-  }
-
- private:
-  const std::vector<std::shared_ptr<PluginInstance>> lanes_;
-  std::vector<std::atomic<int>> busy_;
-};
-
 // Copies that neither serve nor can be rolled back to. Only at the start, when nothing of them is
 // mapped.
 void delete_old_copies(const std::filesystem::path& store, const ActiveVersions& versions) {
@@ -280,13 +238,8 @@ void PluginCatalog::watch_folders() {
 
 std::shared_ptr<Channel> PluginCatalog::channel(const std::string& instance_id) const {
   const std::lock_guard lock(state_);
-  std::vector<std::shared_ptr<PluginInstance>> lanes;
-  for (const auto& [id, plugin] : plugins_)
-    for (const auto& [lane, serving] : plugin->instances)
-      if (instance_of_lane(lane) == instance_id) lanes.push_back(serving.instance);
-  if (lanes.empty()) return nullptr;
-  if (lanes.size() == 1) return lanes.front();
-  return std::make_shared<Lanes>(std::move(lanes));
+  const auto found = channels_.find(instance_id);
+  return found == channels_.end() ? nullptr : found->second;
 }
 
 std::optional<PluginCatalog::Running> PluginCatalog::running(const std::string& instance_id) const {

@@ -14,6 +14,7 @@
 #include "host/plugin_loader/active_versions.hpp"
 #include "host/plugin_loader/breadcrumbs.hpp"
 #include "host/plugin_loader/cell_channel.hpp"
+#include "host/plugin_loader/instance_lanes.hpp"
 #include "host/plugin_loader/plugin_instance.hpp"
 #include "host/plugin_loader/plugin_record.hpp"
 #include "host/plugin_loader/plugin_scan.hpp"
@@ -68,8 +69,9 @@ class PluginCatalog {
   };
   std::optional<Running> running(const std::string& instance_id) const;
 
-  // The way to call an instance, over all its lanes; null if there is none of that id (yet). Stays
-  // valid across swaps and restarts, and fails once the catalog is gone.
+  // The way to call an instance: as many calls at once as its `concurrency` says. Null if there is
+  // none of that id (yet). Always the same object, valid across swaps, restarts and reloads; its
+  // calls fail once the instance is no longer configured or the catalog is gone.
   std::shared_ptr<Channel> channel(const std::string& instance_id) const;
 
  private:
@@ -96,6 +98,8 @@ class PluginCatalog {
                                       const PluginVersion& version) const;
   void serve(PluginRecord& plugin, const InstanceSpec& spec, const PluginVersion& version,
              std::shared_ptr<Backend> backend);
+  void keep_only(PluginRecord& plugin, const std::vector<InstanceSpec>& specs);
+  void connect_lanes();
   void set_state(PluginVersion& version, PluginState state, std::string reason = {});
 
   LoaderSettings settings_;  // the folders change with the configuration
@@ -112,6 +116,7 @@ class PluginCatalog {
   mutable std::mutex state_;
   std::vector<InstanceSpec> instances_;
   std::map<std::string, std::unique_ptr<PluginRecord>> plugins_;
+  std::map<std::string, std::shared_ptr<InstanceLanes>> channels_;  // by instance id
   std::map<std::filesystem::path, VersionStatus> strays_;  // what lies around but is no plugin
   ActiveVersions active_;
   std::map<std::filesystem::path, std::string>

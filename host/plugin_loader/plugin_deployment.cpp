@@ -44,7 +44,9 @@ Result<void> PluginCatalog::deploy(PluginRecord& plugin,
       if (spec.plugin_id == plugin.plugin_id) specs.push_back(spec);
     return specs;
   }();
-  for (const InstanceSpec& spec : configured) configs.push_back(spec.config);
+  for (const InstanceSpec& spec : configured)
+    if (instance_of_lane(spec.instance_id) == spec.instance_id)  // lanes have the same one
+      configs.push_back(spec.config);
   const auto checked = check(*version, configs);
   if (!checked) return checked.error();
   {
@@ -85,11 +87,8 @@ Result<void> PluginCatalog::deploy(PluginRecord& plugin,
   if (old) set_state(*old, PluginState::draining);
   set_state(*version, PluginState::active, standby_problem);
 
+  keep_only(plugin, specs);
   const std::lock_guard lock(state_);
-  std::erase_if(plugin.instances, [&](const auto& serving) {
-    return std::none_of(specs.begin(), specs.end(),
-                        [&](const auto& spec) { return spec.instance_id == serving.first; });
-  });
   ActiveVersion& active = active_[plugin.plugin_id];
   const std::string& sha256 = version->kept.manifest.sha256;
   if (active.active == sha256) return {};
@@ -138,7 +137,7 @@ Recipe PluginCatalog::recipe_for(const InstanceSpec& spec, const PluginVersion& 
                            budget, crumbs, label);
   };
   return {version.kept.manifest.version, version.kept.manifest.sha256, isolation_for(spec, version),
-          make};
+          spec.deadline, make};
 }
 
 Result<std::shared_ptr<Backend>> PluginCatalog::make(const InstanceSpec& spec,
@@ -165,11 +164,12 @@ void PluginCatalog::serve(PluginRecord& plugin, const InstanceSpec& spec, const 
   std::shared_ptr<PluginInstance> instance;
   if (found != plugin.instances.end()) instance = found->second.instance;
   if (!instance)
-    instance = std::make_shared<PluginInstance>(spec.instance_id, plugin.plugin_id, spec.deadline,
+    instance = std::make_shared<PluginInstance>(spec.instance_id, plugin.plugin_id,
                                                 settings_.supervision, clock_, log_, retirement_);
   const auto replaced = instance->serve(recipe_for(spec, *plugin.active), std::move(backend));
   const std::lock_guard lock(state_);
   plugin.instances[spec.instance_id] = {spec, instance};
+  connect_lanes();
   for (const auto& version : plugin.versions)
     if (version.get() == &old && version != plugin.active) version->draining.push_back(replaced);
 }
@@ -194,12 +194,37 @@ std::vector<Error> PluginCatalog::start_instances(PluginRecord& plugin) {
                                                  {"instance", spec.instance_id},
                                                  {"reason", made.error().message}});
   }
+  keep_only(plugin, specs);
+  return errors;
+}
+
+// The instances that are no longer wanted end here, after the lock was released: that can take a
+// while.
+void PluginCatalog::keep_only(PluginRecord& plugin, const std::vector<InstanceSpec>& specs) {
+  std::vector<std::shared_ptr<PluginInstance>> removed;
   const std::lock_guard lock(state_);
   std::erase_if(plugin.instances, [&](const auto& serving) {
-    return std::none_of(specs.begin(), specs.end(),
-                        [&](const auto& spec) { return spec.instance_id == serving.first; });
+    if (std::ranges::find(specs, serving.first, &InstanceSpec::instance_id) != specs.end())
+      return false;
+    removed.push_back(serving.second.instance);
+    return true;
   });
-  return errors;
+  connect_lanes();
+}
+
+// With state_ held: each channel gets the lanes that its instance has now.
+void PluginCatalog::connect_lanes() {
+  std::map<std::string, std::vector<std::shared_ptr<PluginInstance>>> lanes;
+  for (const auto& [id, channel] : channels_) lanes[id];
+  for (const auto& [id, plugin] : plugins_)
+    for (const auto& [lane_id, serving] : plugin->instances)
+      lanes[std::string(instance_of_lane(lane_id))].push_back(serving.instance);
+  for (const auto& [id, instances] : lanes) {
+    auto& channel = channels_[id];
+    if (!channel) channel = std::make_shared<InstanceLanes>(id);
+    channel->set(instances);
+    if (instances.empty()) channels_.erase(id);
+  }
 }
 
 }  // namespace muster::plugin_loader

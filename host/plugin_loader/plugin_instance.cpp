@@ -39,12 +39,10 @@ bool is_lost(Incident incident) {
 }  // namespace
 
 PluginInstance::PluginInstance(std::string instance_id, std::string plugin_id,
-                               std::chrono::milliseconds deadline, SupervisionPolicy policy,
-                               std::shared_ptr<const Clock> clock, Log log,
-                               std::shared_ptr<Retirement> retirement)
+                               SupervisionPolicy policy, std::shared_ptr<const Clock> clock,
+                               Log log, std::shared_ptr<Retirement> retirement)
     : instance_id_(std::move(instance_id)),
       plugin_id_(std::move(plugin_id)),
-      deadline_(deadline),
       policy_(policy),
       clock_(std::move(clock)),
       log_(log.with({{"plugin", plugin_id_}, {"instance", instance_id_}})),
@@ -74,7 +72,7 @@ Result<PluginInstance::Running> PluginInstance::running_by(SteadyTime deadline,
   while (true) {
     if (!quarantined_.empty())
       return Error::transient("the plugin " + plugin_id_ + " is quarantined: " + quarantined_ +
-                              "; install a mended version or run: muster plugin rollback " +
+                              "; install a corrected version or run: muster plugin rollback " +
                               plugin_id_);
     if (leaving_) return Error::cancelled("the host is stopping");
     if (backend_) return Running{backend_, recipe_.isolation};
@@ -86,9 +84,14 @@ Result<PluginInstance::Running> PluginInstance::running_by(SteadyTime deadline,
   }
 }
 
+std::chrono::milliseconds PluginInstance::deadline() const {
+  const std::lock_guard lock(mutex_);
+  return recipe_.deadline;
+}
+
 Result<std::string> PluginInstance::call(std::string_view method, std::string_view request,
                                          const Context& caller) {
-  const CappedContext context(caller, deadline_);
+  const CappedContext context(caller, deadline());
   const auto running = running_by(Steady::now() + context.time_left(), context);
   if (!running) return running.error();
   Outcome outcome = running->backend->call(method, request, context);
@@ -161,23 +164,30 @@ std::weak_ptr<Backend> PluginInstance::serve(Recipe recipe, std::shared_ptr<Back
   return old;
 }
 
+PluginState PluginInstance::state_now() const {
+  if (!quarantined_.empty()) return PluginState::quarantined;
+  return backend_ ? PluginState::active : PluginState::stuck;
+}
+
+PluginState PluginInstance::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_now();
+}
+
 InstanceStatus PluginInstance::status() const {
   const std::lock_guard lock(mutex_);
   InstanceStatus status{.instance_id = instance_id_,
+                        .state = state_now(),
                         .version = recipe_.version,
                         .isolation = std::string(to_string(recipe_.isolation)),
                         .restarts = supervision_.restarts(),
                         .calls = calls_,
                         .failed_calls = failed_calls_,
                         .last_failure = last_failure_};
-  if (!quarantined_.empty()) {
-    status.state = PluginState::quarantined;
-    status.reason = quarantined_;
-  } else if (!backend_) {
-    status.state = PluginState::stuck;
-    status.reason = "being restarted";
-  } else if (const auto pid = backend_->pid()) {
-    status.pid = *pid;
+  if (status.state == PluginState::quarantined) status.reason = quarantined_;
+  if (status.state == PluginState::stuck) status.reason = "being restarted";
+  if (backend_) {
+    if (const auto pid = backend_->pid()) status.pid = *pid;
   }
   return status;
 }

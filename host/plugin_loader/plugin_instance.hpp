@@ -24,14 +24,14 @@ struct Recipe {
   std::string version;
   std::string sha256;
   Isolation isolation = Isolation::process;
+  std::chrono::milliseconds deadline{0};  // no call takes longer, whatever its caller allows
   std::function<Result<std::shared_ptr<Backend>>(Isolation)> make;
 };
 
 class PluginInstance final : public Channel {
  public:
-  // No call takes longer than `deadline`, whatever its caller allows.
-  PluginInstance(std::string instance_id, std::string plugin_id, std::chrono::milliseconds deadline,
-                 SupervisionPolicy policy, std::shared_ptr<const Clock> clock, Log log,
+  PluginInstance(std::string instance_id, std::string plugin_id, SupervisionPolicy policy,
+                 std::shared_ptr<const Clock> clock, Log log,
                  std::shared_ptr<Retirement> retirement);
   ~PluginInstance() override;
 
@@ -49,6 +49,8 @@ class PluginInstance final : public Channel {
   void stop();
 
   InstanceStatus status() const;
+  // active, stuck (being restarted) or quarantined.
+  PluginState state() const;
 
  private:
   struct Running {
@@ -56,8 +58,10 @@ class PluginInstance final : public Channel {
     Isolation isolation;
   };
 
+  std::chrono::milliseconds deadline() const;
   Result<Running> running_by(SteadyTime deadline, const Context& context);
-  // Both with the lock held.
+  // All with the lock held.
+  PluginState state_now() const;
   void judge(const std::shared_ptr<Backend>& backend, Incident incident, const std::string& what);
   void react(const Reaction& reaction);
   void supervise();
@@ -65,7 +69,6 @@ class PluginInstance final : public Channel {
   void wake_supervisor();
 
   const std::string instance_id_, plugin_id_;
-  const std::chrono::milliseconds deadline_;
   const SupervisionPolicy policy_;
   const std::shared_ptr<const Clock> clock_;
   const Log log_;

@@ -360,7 +360,7 @@ void Queue::expire_one(Index at) {
   const Request& request = requests_[at];
   const bool waits = request.state == RequestState::waiting;
   std::string reason =
-      "its client was not heard of for " + std::to_string(request.heartbeat.count() / 1000) + " s";
+      "no heartbeat from its client for " + std::to_string(request.heartbeat.count() / 1000) + " s";
   if (waits && request.deadline != Time{} && request.deadline <= now_)
     reason = "its deadline passed before a worker was free";
   if (!waits && request.until != Time{} && request.until <= now_) reason = "its time was over";

@@ -188,7 +188,7 @@ class Registration : public std::enable_shared_from_this<Registration> {
   // Whoever comes through a relay does not know yet which worker it is, and so cannot have signed.
   std::optional<Failure> check_key_is_shown() const {
     const std::string pool =
-        "Worker pool " + claim().name.worker_pool_id.str() + " wants a key of whoever joins it";
+        "Worker pool " + claim().name.worker_pool_id.str() + " requires a key to join";
     if (applicant_.voucher)
       return input_error(pool + ", and a relay's word is none: the machine has to register by " +
                          "itself, with a private key of the pool");
@@ -227,7 +227,7 @@ class Registration : public std::enable_shared_from_this<Registration> {
     const json::value* given = challenge_in(applicant_.proof);
     if (!given) return std::nullopt;
     if (!given->is_string())
-      return input_error("poolKey.challenge in workerIdentityProof is no text");
+      return input_error("poolKey.challenge in workerIdentityProof is not a string");
     const std::string_view text = given->get_string();
     if (const auto taken = shared().challenges.take(text, claim(), now); !taken)
       return input_error(taken.error().message);

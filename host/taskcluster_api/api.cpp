@@ -53,7 +53,7 @@ constexpr Named handlers[] = {
 HandlerOfCall handler_of(const Endpoint& endpoint) {
   for (const Named& named : handlers)
     if (named.name == endpoint.name) return named.handler;
-  throw std::logic_error("nobody answers " + std::string(endpoint.name));
+  throw std::logic_error("no handler for " + std::string(endpoint.name));
 }
 
 void answer(const std::shared_ptr<const Api>& api, const Endpoint& endpoint, HandlerOfCall handler,

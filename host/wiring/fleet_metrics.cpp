@@ -74,7 +74,7 @@ void write_pool_load(const std::string& id, const fleet::PoolLoad& load, Time no
              load.waiting.capacity, {{"pool", id}});
   page.gauge("muster_queue_pool_oldest_wait_seconds", "How long the oldest of them waits",
              oldest_wait(load.waiting.oldest, now), {{"pool", id}});
-  page.gauge("muster_queue_pool_would_be_capacity", "The pool's size if nobody had to wait",
+  page.gauge("muster_queue_pool_would_be_capacity", "Size of the pool if no request had to wait",
              number(load.would_be()), {{"pool", id}});
   for (const fleet::ResourceLoad& resource : load.resources()) {
     const metrics::Labels labels{{"pool", id}, {"resource", resource.name}};
@@ -107,8 +107,7 @@ void write_requests(const fleet::Fleet& fleet, fleet::Now now, Page& page) {
   write_verdicts("muster_queue_verdicts", "Requests that wait, by what is to be said of them",
                  fleet.count_verdicts(now), page);
   const verdict::Calibration::Score& score = fleet.queue().calibration().total();
-  page.counter("muster_queue_eta_expectations_total",
-               "Requests that were told when to expect a worker, and know whether it was so",
+  page.counter("muster_queue_eta_expectations_total", "Requests with an ETA whose outcome is known",
                number(score.expectations));
   const auto kept = [&](const char* quantile, std::int64_t count) {
     page.counter("muster_queue_eta_kept_total", "Of them, those that had one by then",

@@ -6,9 +6,9 @@
 
 #include "host/auth/client_row.hpp"
 #include "host/fleet/model/rows.hpp"
-#include "host/plugin_loader/deadline_context.hpp"
 #include "host/queue/queue.hpp"
 #include "host/store/row.hpp"
+#include "lib/base/deadline_context.hpp"
 #include "lib/base/secret.hpp"
 
 namespace muster {
@@ -337,7 +337,7 @@ pools::ProviderFacts FleetRuntime::facts_of(const config::PluginInstance& provid
     return facts;
   }
   ProviderClient client(*channel);
-  const plugin_loader::DeadlineContext context(std::min(provider.deadline, at_most));
+  const DeadlineContext context(std::min(provider.deadline, at_most));
   return pools::ask_provider(std::move(*description),
                              running->version + " " + json::write(provider.config), client,
                              context);
@@ -354,8 +354,7 @@ std::optional<pools::ProviderFacts> FleetRuntime::provider_facts(
 Result<Expansion> FleetRuntime::expand(const ProviderId& id, const ExpandRequest& request) const {
   const fleet::Callee callee = find_plugin(id.str());
   if (!callee.channel) return Error::transient("provider " + id.str() + " does not run");
-  return ProviderClient(*callee.channel)
-      .expand(request, plugin_loader::DeadlineContext(callee.deadline));
+  return ProviderClient(*callee.channel).expand(request, DeadlineContext(callee.deadline));
 }
 
 void FleetRuntime::watch_providers() {

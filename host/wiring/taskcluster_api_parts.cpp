@@ -5,7 +5,7 @@
 
 #include <muster/codec.hpp>
 
-#include "host/plugin_loader/deadline_context.hpp"
+#include "lib/base/deadline_context.hpp"
 
 namespace muster {
 namespace {
@@ -63,8 +63,7 @@ Result<Identity> identify(const TaskclusterApiDependencies& host, const Provider
   const auto channel = host.plugins.channel(id.str());
   if (instance == configuration->providers.end() || !channel)
     return Error::transient("provider " + id.str() + " does not run");
-  return ProviderClient(*channel).identify(request,
-                                           plugin_loader::DeadlineContext(instance->deadline));
+  return ProviderClient(*channel).identify(request, DeadlineContext(instance->deadline));
 }
 
 }  // namespace

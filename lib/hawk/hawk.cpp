@@ -159,14 +159,22 @@ std::string ext_of(const Credentials& credentials) {
 }
 
 std::string authorization(const Credentials& credentials, const Request& request,
-                          std::int64_t seconds, const std::string& nonce) {
+                          std::int64_t seconds, const std::string& nonce, const std::string& hash) {
   Attributes attributes;
   attributes.id = credentials.client_id;
   attributes.ts = std::to_string(seconds);
   attributes.nonce = nonce;
+  attributes.hash = hash;
   attributes.ext = ext_of(credentials);
   attributes.mac = mac_of(credentials.access_token, normalized("header", attributes, request));
   return format_header(attributes);
+}
+
+std::string authorization_for(const Credentials& credentials, const std::string& method,
+                              const Url& url, Time server_time, const std::string& hash) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(server_time).time_since_epoch();
+  return authorization(credentials, {method, url.target, url.host, url.port}, seconds.count(),
+                       random_token().reveal().substr(0, 16), hash);
 }
 
 Result<std::int64_t> server_time(std::string_view www_authenticate, const Secret& key) {

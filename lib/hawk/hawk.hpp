@@ -8,9 +8,11 @@
 #include <string>
 #include <string_view>
 
+#include <muster/context.hpp>
 #include <muster/error.hpp>
 
 #include "lib/base/secret.hpp"
+#include "lib/url/url.hpp"
 
 namespace muster::hawk {
 
@@ -58,10 +60,16 @@ struct Credentials {
 // What `ext` says for these credentials; empty for permanent ones.
 std::string ext_of(const Credentials& credentials);
 
-// The whole header for a request without a body. `seconds` is the server's time as far as we know
-// it, `nonce` is anything that was not used before in that second.
+// The whole header. `hash` is the payload_hash() of the body, or empty if the body is not signed.
+// `seconds` is the server's time as far as we know it, `nonce` is anything that was not used before
+// in that second.
 std::string authorization(const Credentials& credentials, const Request& request,
-                          std::int64_t seconds, const std::string& nonce);
+                          std::int64_t seconds, const std::string& nonce,
+                          const std::string& hash = {});
+
+// The same for a request to `url` at `server_time`, with a random nonce.
+std::string authorization_for(const Credentials& credentials, const std::string& method,
+                              const Url& url, Time server_time, const std::string& hash = {});
 
 // A server that refuses our clock says its own time, signed with our key: `Hawk ts="..", tsm=".."`
 // in WWW-Authenticate. Nothing if it is not there or the signature is wrong.

@@ -101,7 +101,7 @@ std::string_view next_word(std::string_view& line) {
 std::string kind_in_words(std::string_view kind) {
   std::string shown;
   for (const char c : kind.substr(0, 40)) shown += c > ' ' && c < '\x7f' ? c : '?';
-  return "\"" + shown + "\" is no kind of key that is taken here: ssh-ed25519 and ssh-rsa are";
+  return "\"" + shown + "\" is not a kind of key that is supported; use ssh-ed25519 or ssh-rsa";
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ Result<PublicKey> PublicKey::from_blob(std::string_view blob) {
   const ForgetFailures forget;
   WireReader reader(blob);
   const auto kind = reader.text();
-  if (!kind) return Error::invalid("its bytes are no key: it is cut off, or damaged");
+  if (!kind) return Error::invalid("it is truncated or damaged");
   const bool rsa = *kind == rsa_word;
   if (!rsa && *kind != ed25519_word) return Error::invalid(kind_in_words(*kind));
   auto key = rsa ? read_rsa(reader) : read_ed25519(reader);
@@ -147,7 +147,7 @@ Result<std::vector<PublicKey>> parse_keys(const std::vector<std::string>& lines)
     auto key = PublicKey::parse(lines[i]);
     if (!key) return wrong(key.error().message);
     if (std::ranges::find(keys, key->blob(), &PublicKey::blob) != keys.end())
-      return wrong("this key stands twice");
+      return wrong("this key occurs twice");
     keys.push_back(std::move(*key));
   }
   return keys;

@@ -67,8 +67,8 @@ void Validation::check_unique(Frame& frame) {
       }
       if (equal(items[i], items[other->second]))
         return frame.fail_at(Where{&frame.where, {}, i, true}, "uniqueItems",
-                             excerpt(items[i]) + " already stands at index " +
-                                 std::to_string(other->second) + ", but no item may stand twice");
+                             excerpt(items[i]) + " is already at index " +
+                                 std::to_string(other->second) + ", but no item may occur twice");
     }
     by_hash.emplace(key, i);
   }

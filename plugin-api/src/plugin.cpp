@@ -59,7 +59,7 @@ muster_status contain(const muster_call& call,
   } catch (const std::exception& error) {
     reply(call, error.what());
   } catch (...) {
-    reply(call, "threw something that is no std::exception");
+    reply(call, "threw something that is not a std::exception");
   }
   return MUSTER_INTERNAL;
 }

@@ -90,7 +90,7 @@ Problems Reader::take_problems() {
   if (problems_.size() > limits_.max_problems) {
     const std::size_t more = problems_.size() - limits_.max_problems;
     problems_.resize(limits_.max_problems);
-    error({}, "", std::to_string(more) + " more problems are not shown", "mend these first",
+    error({}, "", std::to_string(more) + " more problems are not shown", "correct these first",
           "tooManyProblems");
   }
   return std::move(problems_);

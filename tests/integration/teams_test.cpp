@@ -55,7 +55,7 @@ TEST_F(TeamsAndPools, are_refused_what_makes_no_sense) {
 }
 
 TEST_F(TeamsAndPools, use_what_they_are_attached_to) {
-  EXPECT_THAT(said({"worker-pools"}), HasSubstr("no pool is dedicated"));
+  EXPECT_THAT(said({"worker-pools"}), HasSubstr("No pool is dedicated"));
   EXPECT_THAT(said({"set-worker-pool", "--name", "build"}), HasSubstr("worker-manager/build"));
   said({"set-worker-pool", "--name", "build"});  // again changes nothing
   said({"attach-worker-pool", "--name", "build", "--team", "ios", "--team", "web"});
@@ -127,7 +127,7 @@ TEST_F(TeamsAndPools,
   const Finished secret = set("--public-worker-key=" + key);
   EXPECT_EQ(secret.exit_code, 1);
   EXPECT_THAT(secret.output, HasSubstr(key + ": "));
-  EXPECT_THAT(host_.muster({"worker-pools"}).output, HasSubstr("no pool is dedicated"));
+  EXPECT_THAT(host_.muster({"worker-pools"}).output, HasSubstr("No pool is dedicated"));
   EXPECT_EQ(set("--public-worker-key=" + key + ".none").exit_code, 1);
   const auto refused = host_.client().put(queue_api + "worker-pools/worker-manager%2Fbuild",
                                           {{"publicKeys", {"ssh-ed25519 AAAA"}}});

@@ -232,7 +232,7 @@ Finding ProviderContract::announces_sensibly() {
 void ProviderContract::check_identify() {
   findings_.promise("identify", "refuses proofs that prove nothing, and says why",
                     [&] { return refuses_wrong_proofs(); });
-  findings_.promise("identify", "admits nobody who proves nothing, known to the host or not",
+  findings_.promise("identify", "admits no worker without a proof, known to the host or not",
                     [&] { return refuses_strangers(); });
 }
 

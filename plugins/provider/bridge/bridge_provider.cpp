@@ -37,7 +37,7 @@ Result<Placements> BridgeProvider::placements(const PlacementsRequest& request,
 Result<Expansion> BridgeProvider::expand(const ExpandRequest& request, const Context& context) {
   const json::value* own = request.document.if_contains(section);
   if (own && !own->is_object())
-    return Error::invalid(std::string("document.") + section + ": is no table");
+    return Error::invalid(std::string("document.") + section + ": is not a table");
   return forward<Expansion>("expand", request, context);
 }
 

@@ -102,7 +102,7 @@ Result<void> read_texts(const Written& written, Settings& settings) {
   const auto duration = [](const char* path, const std::string& text,
                            std::chrono::milliseconds& into) -> Result<void> {
     const auto read = parse_duration(text);
-    if (!read) return mistake(path, "\"" + text + "\" is no time like \"30s\" or \"5m\"");
+    if (!read) return mistake(path, "\"" + text + "\" is not a time like \"30s\" or \"5m\"");
     into = *read;
     return {};
   };
@@ -115,7 +115,7 @@ Result<void> read_texts(const Written& written, Settings& settings) {
   const auto bytes = parse_bytes(written.output_limit);
   if (!bytes || *bytes < 4096)
     return mistake("outputLimit",
-                   "\"" + written.output_limit + "\" is no size like \"10MiB\", from 4KiB");
+                   "\"" + written.output_limit + "\" is not a size like \"10MiB\", from 4KiB");
   settings.output_limit = *bytes;
   return {};
 }
@@ -179,7 +179,7 @@ Result<Settings> read_settings(const json::object& config) {
   settings.environment = written->environment;
   for (const auto& [name, value] : written->timings)
     if (!parse_duration(value))
-      return mistake("timings." + name, "\"" + value + "\" is no time like \"30s\" or \"5m\"");
+      return mistake("timings." + name, "\"" + value + "\" is not a time like \"30s\" or \"5m\"");
   settings.timings = written->timings;
   return settings;
 }
@@ -218,7 +218,7 @@ Result<Section> read_section(const json::object& document, const Settings& setti
     section.memory = parse_bytes(*text->memory);
     if (!section.memory || *section.memory < least_memory)
       return mistake(path + "memory",
-                     "\"" + *text->memory + "\" is no size like \"512MiB\", from 16MiB");
+                     "\"" + *text->memory + "\" is not a size like \"512MiB\", from 16MiB");
   }
   if (section.capacity < 1 || section.capacity > 1'000'000)
     return mistake(path + "capacity", "is not between 1 and 1000000");

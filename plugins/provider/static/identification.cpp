@@ -123,7 +123,7 @@ class Identification {
   Result<void> vouched() {
     const Voucher& voucher = *request_.voucher;
     const auto name = plain_host_name(voucher.host_name);
-    if (!name) return refused("hostName is no host name");
+    if (!name) return refused("hostName is not a host name");
     const auto known = known_under(*name);
     if (!known) return known.error();
     WorkerPoolId pool;
@@ -177,7 +177,7 @@ class Identification {
           "hostName fits the patterns of several pools: say which workerPoolId it is for");
     const std::string label = name.substr(0, name.find('.'));
     if (!is_worker_name(label))
-      return refused("the first label of hostName is no workerId: it is longer than 38 letters");
+      return refused("the first label of hostName is not a workerId: it is longer than 38 letters");
     if (settings_.find(WorkerId(label)))
       return refused("the first label of hostName is the workerId of a machine with another name");
     identity_.worker_id = WorkerId(label);

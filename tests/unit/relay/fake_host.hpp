@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 
 #include "lib/hawk/hawk.hpp"
@@ -42,6 +43,10 @@ class FakeHost {
     const std::lock_guard guard(mutex_);
     return bodies_;
   }
+  std::size_t connections() const {
+    const std::lock_guard guard(mutex_);
+    return peers_.size();
+  }
 
  private:
   http::Response refuse(const http::Request& request, const std::string& why, bool with_time) {
@@ -71,6 +76,7 @@ class FakeHost {
       return refuse(request, "another body than was signed", false);
     const std::lock_guard guard(mutex_);
     bodies_.push_back(json::parse_object(request.body).value());
+    peers_.insert(request.peer);
     return good;
   }
 
@@ -78,6 +84,7 @@ class FakeHost {
   http::Router router_{Log()};
   mutable std::mutex mutex_;
   std::vector<json::object> bodies_;
+  std::set<std::string> peers_;  // one for each connection
   std::unique_ptr<http::Server> server_;
 };
 

@@ -1,5 +1,7 @@
 #include "relay/host_link.hpp"
 
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "tests/support/certificate.hpp"
@@ -19,27 +21,14 @@ struct HostLinkTest : ::testing::Test {
     settings.timeout = std::chrono::seconds(10);
     settings.ca_file = ca;
     return HostLink(
-        settings, [this]() -> Result<Secret> { return Secret(in_the_file); }, Secret(token), clock,
+        settings, [this]() -> Result<Secret> { return Secret(in_the_file); }, Secret(token),
         Log(lines, LogLevel::debug, LogFormat::json));
   }
 
   std::string in_the_file = "the-relays-own-token";
-  SystemClock clock;
   std::shared_ptr<testing::RecordedLog> lines = std::make_shared<testing::RecordedLog>();
   FakeHost host;
 };
-
-TEST(RequestOf, splits_urls_as_signatures_need_them) {
-  const auto described = [](const std::string& url) {
-    const hawk::Request request = request_of(url, "POST", "/x");
-    return request.host + " " + std::to_string(request.port) + " " + request.resource;
-  };
-  EXPECT_EQ(described("https://muster.example.com"), "muster.example.com 443 /x");
-  EXPECT_EQ(described("http://muster.example.com"), "muster.example.com 80 /x");
-  EXPECT_EQ(described("https://h:8443/base/path"), "h 8443 /base/path/x");
-  EXPECT_EQ(described("https://[::1]:8443"), "[::1] 8443 /x");
-  EXPECT_EQ(described("https://[::1]/b"), "[::1] 443 /b/x");
-}
 
 TEST_F(HostLinkTest, a_token_that_is_not_accepted_is_told_and_never_logged) {
   in_the_file = "another-wrong-token";
@@ -51,11 +40,11 @@ TEST_F(HostLinkTest, a_token_that_is_not_accepted_is_told_and_never_logged) {
 }
 
 TEST_F(HostLinkTest, a_host_that_is_not_there_is_an_error) {
-  HostLink no_index = link("http://127.0.0.1:1", "the-relays-own-token");
-  const HostAnswer answer = nowhere.register_machine({});
+  HostLink unreachable = link("http://127.0.0.1:1", "the-relays-own-token");
+  const HostAnswer answer = unreachable.register_machine({});
   EXPECT_EQ(answer.status, 0);
   EXPECT_FALSE(answer.error.empty());
-  EXPECT_FALSE(nowhere.reach());
+  EXPECT_FALSE(unreachable.reach());
 }
 
 TEST_F(HostLinkTest, a_stranger_with_the_hosts_address_gets_nothing) {
@@ -83,6 +72,19 @@ TEST_F(HostLinkTest, signs_what_it_sends_and_hands_back_what_comes) {
   ASSERT_EQ(host.bodies().size(), 1u);
   EXPECT_EQ(host.bodies()[0], (json::object{{"hostName", "m1.dc"}}));
   EXPECT_TRUE(good.reach());
+}
+
+TEST_F(HostLinkTest, calls_at_the_same_time_share_connections_that_are_kept) {
+  HostLink busy = link(host.url(), "the-relays-own-token");
+  constexpr std::size_t at_once = 4;
+  std::vector<std::thread> callers;
+  for (std::size_t i = 0; i < at_once; ++i)
+    callers.emplace_back([&] {
+      for (int call = 0; call < 10; ++call) EXPECT_EQ(busy.register_machine({}).status, 200);
+    });
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(host.bodies().size(), 10 * at_once);
+  EXPECT_LE(host.connections(), at_once);
 }
 
 TEST_F(HostLinkTest, corrects_its_clock_by_the_hosts) {

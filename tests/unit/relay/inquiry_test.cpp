@@ -20,7 +20,7 @@ std::shared_ptr<const NameRules> rules_of(const std::vector<std::string>& patter
 
 Verdict inquire(const Zone& zone, const std::string& address,
                 const std::shared_ptr<const NameRules>& rules, std::size_t* asked = nullptr) {
-  Inquiry inquiry(*auth::parse_address(address), rules);
+  Inquiry inquiry(*parse_address(address), rules);
   std::size_t questions = 0;
   while (inquiry.question()) {
     if (++questions > 100) throw std::runtime_error("it never ends");
@@ -359,7 +359,7 @@ TEST(Inquiry, says_all_names_that_it_saw_and_what_could_not_be_asked) {
 }
 
 TEST(Inquiry, that_nobody_waits_for_has_failed) {
-  Inquiry inquiry(*auth::parse_address("10.1.0.7"), rules_of({"*.dc"}));
+  Inquiry inquiry(*parse_address("10.1.0.7"), rules_of({"*.dc"}));
   inquiry.give_up(DnsResult::timed_out);
   EXPECT_FALSE(inquiry.question());
   EXPECT_EQ(inquiry.verdict().finding, Finding::dns_failed);

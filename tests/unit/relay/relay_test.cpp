@@ -49,8 +49,8 @@ class RelayTest : public ::testing::Test {
 
   static std::shared_ptr<Settings> made_settings(const std::string& url) {
     auto made = std::make_shared<Settings>();
-    made->allowed_networks = auth::Networks::parse({"10.1.0.0/16", "127.0.0.1"}).value();
-    made->operator_networks = auth::Networks::parse({"127.0.0.1"}).value();
+    made->allowed_networks = Networks::parse({"10.1.0.0/16", "127.0.0.1"}).value();
+    made->operator_networks = Networks::parse({"127.0.0.1"}).value();
     auto names = std::make_shared<NameRules>();
     names->allowed.push_back(NamePattern::parse("*.dc").value());
     made->names = names;
@@ -62,7 +62,7 @@ class RelayTest : public ::testing::Test {
   }
   void trust_proxies() {
     auto changed = std::make_shared<Settings>(*relay.settings());
-    changed->trusted_proxies = auth::Networks::parse({"127.0.0.1"}).value();
+    changed->trusted_proxies = Networks::parse({"127.0.0.1"}).value();
     relay.replace_settings(changed);
   }
 
@@ -93,14 +93,13 @@ class RelayTest : public ::testing::Test {
   std::shared_ptr<testing::RecordedLog> lines = std::make_shared<testing::RecordedLog>();
   Log log{lines, LogLevel::debug, LogFormat::json};
   FakeClock clock;
-  SystemClock real_clock;
   FakeHost host;
   ZoneResolver resolver;
   std::string token_in_the_file = "the-relays-own-token";
   std::shared_ptr<Settings> settings = made_settings(host.url());
   Verifier verifier{resolver, clock, {}, {}, settings->names};
   HostLink link{settings->host, [this]() -> Result<Secret> { return Secret(token_in_the_file); },
-                Secret("the-relays-own-token"), real_clock, log};
+                Secret("the-relays-own-token"), log};
   Meters meters;
   Audit audit{log};
   metrics::Metrics metrics;

@@ -8,7 +8,7 @@
 #include <muster/testing/fake_host.hpp>
 
 #include "host/demand/source.hpp"
-#include "lib/http_client/fetch.hpp"
+#include "lib/http_client/client.hpp"
 #include "tests/support/python_service.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -106,15 +106,8 @@ class Queue : public ::testing::Test {
   }
 
   json::object seen() {
-    Fetcher fetcher(FetchSettings{});
-    bool asked = false;
-    std::string body;
-    fetcher.run(
-        [&](FetchRequest& request) {
-          request.url = service_.url() + "/seen";
-          return !std::exchange(asked, true);
-        },
-        [&](std::size_t, Fetched fetched) { body = fetched.body; }, context);
+    const std::string body =
+        http_client::Client({}).send({.url = service_.url() + "/seen"}).value().body;
     return json::parse_object(body).value();
   }
 

@@ -8,10 +8,9 @@
 #include <sys/stat.h>
 #include <thread>
 
-#include "host/plugin_loader/deadline_context.hpp"
 #include "host/store/committer.hpp"
 #include "lib/http/router.hpp"
-#include "lib/http_client/fetch.hpp"
+#include "lib/http_client/client.hpp"
 #include "tests/support/eventually.hpp"
 #include "tests/support/python_service.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -99,21 +98,13 @@ class EventServiceTest : public ::testing::Test {
   std::vector<json::value> seen(const std::string& path, std::size_t at_least) {
     std::vector<json::value> all;
     EXPECT_TRUE(testing::eventually([&] {
-      Fetcher fetcher({});
       all.clear();
-      bool asked = false;
-      fetcher.run(
-          [&](FetchRequest& request) {
-            request.url = receiver.url() + "/seen";
-            return !std::exchange(asked, true);
-          },
-          [&](std::size_t, const Fetched& fetched) {
-            const auto document = json::parse(fetched.body);
-            ASSERT_TRUE(document);
-            for (const json::value& one : document->as_array())
-              if (one.at("path").as_string() == path) all.push_back(one);
-          },
-          plugin_loader::DeadlineContext(10s));
+      const auto answer = http_client::Client({}).send({.url = receiver.url() + "/seen"});
+      const auto document = json::parse(answer ? answer->body : "");
+      EXPECT_TRUE(document);
+      if (!document) return false;
+      for (const json::value& one : document->as_array())
+        if (one.at("path").as_string() == path) all.push_back(one);
       return all.size() >= at_least;
     })) << all.size();
     return all;

@@ -37,7 +37,7 @@ TEST_P(Call, a_bug_fails_the_call_and_five_in_a_row_quarantine_the_plugin) {
   EXPECT_EQ(ask(channel, "echo"),
             "transient: the plugin provider/misbehaves is quarantined: 5 internal failures in a "
             "row (last: vector::at); "
-            "install a mended version or run: muster plugin rollback provider/misbehaves");
+            "install a corrected version or run: muster plugin rollback provider/misbehaves");
   EXPECT_EQ(status_of("provider/misbehaves").state, PluginState::quarantined);
 }
 

@@ -9,9 +9,9 @@
 
 #include <gtest/gtest.h>
 
-#include "host/plugin_loader/deadline_context.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
 #include "lib/base/atomic_file.hpp"
+#include "lib/base/deadline_context.hpp"
 #include "lib/base/secret.hpp"
 #include "tests/support/recorded_log.hpp"
 #include "tests/support/temporary_folder.hpp"

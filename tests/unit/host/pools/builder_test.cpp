@@ -62,8 +62,9 @@ warmCapacity = 11
 )"));
   EXPECT_FALSE(outcome.configuration);
   const std::string texts = texts_of(outcome.problems);
-  EXPECT_THAT(texts, HasSubstr("build.toml:10:1: strategy: \"clasic\" is no strategy of this host "
-                               "(for workerType=build); did you mean classic?"));
+  EXPECT_THAT(texts,
+              HasSubstr("build.toml:10:1: strategy: \"clasic\" is not a strategy of this host "
+                        "(for workerType=build); did you mean classic?"));
   EXPECT_THAT(texts, HasSubstr("build.toml:11:1: workerConfig: must be a table"));
   EXPECT_THAT(texts, HasSubstr("build.toml:13:1: workerManager.capacityPerInstance: is 0, "));
   EXPECT_THAT(texts, HasSubstr("build.toml:14:1: workerManager.initialWeight: is 2, but must be a "

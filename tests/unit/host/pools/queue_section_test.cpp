@@ -70,8 +70,9 @@ TEST(WorkerKeys, that_are_none_refuse_the_worker_configuration_at_their_line) {
   };
   for (const auto& [list, says] : std::initializer_list<std::pair<std::string, std::string>>{
            {"\"-----BEGIN OPENSSH PRIVATE KEY-----\"", "publicWorkerKeys[0]: is a private key"},
-           {"\"" + key + "\", \"garbage\"", "publicWorkerKeys[1]: \"garbage\" is no kind of key"},
-           {"\"" + key + "\", \"" + key + " again\"", "this key stands twice"}}) {
+           {"\"" + key + "\", \"garbage\"",
+            "publicWorkerKeys[1]: \"garbage\" is not a kind of key"},
+           {"\"" + key + "\", \"" + key + " again\"", "this key occurs twice"}}) {
     const auto outcome = Fixture().build(with_keys(list));
     EXPECT_FALSE(outcome.configuration);
     for (const std::string& texts :

@@ -35,7 +35,8 @@ TEST(PoolKeys, that_are_none_are_refused_and_change_nothing) {
   const std::string good = new_key();
   ASSERT_EQ(scene.refusal({good}), "");
   EXPECT_THAT(scene.refusal({""}), HasSubstr("publicKeys[0]: is empty"));
-  EXPECT_THAT(scene.refusal({good, "garbage"}), HasSubstr("publicKeys[1]: \"garbage\" is no kind"));
+  EXPECT_THAT(scene.refusal({good, "garbage"}),
+              HasSubstr("publicKeys[1]: \"garbage\" is not a kind"));
   EXPECT_THAT(scene.refusal({"-----BEGIN OPENSSH PRIVATE KEY-----"}),
               HasSubstr("is a private key: only the public one belongs here"));
   EXPECT_THAT(scene.refusal({"ecdsa-sha2-nistp256 AAAA"}),

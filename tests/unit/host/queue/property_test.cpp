@@ -173,12 +173,12 @@ class Model {
   // Clients that were not answered ask again, with the same token: it is one request.
   void step_and_die() {
     const auto known = workers_;
-    const auto teams = teams_of_;
+    const auto known_teams = teams_of_;
     const auto asked = asked_;
     const auto may_end = may_end_;
     step();
     workers_ = known;
-    teams_of_ = teams;
+    teams_of_ = known_teams;
     may_end_ = may_end;
     scene_ = started_again();
     write();

@@ -5,7 +5,7 @@
 
 #include <muster/codec.hpp>
 
-#include "scene.hpp"
+#include "tests/unit/host/taskcluster_api/fixture.hpp"
 
 namespace muster::taskcluster_api {
 namespace {

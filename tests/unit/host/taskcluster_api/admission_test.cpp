@@ -6,7 +6,7 @@
 #include <muster/codec.hpp>
 
 #include "host/store/row.hpp"
-#include "scene.hpp"
+#include "fixture.hpp"
 
 namespace muster::taskcluster_api {
 namespace {

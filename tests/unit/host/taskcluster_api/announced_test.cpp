@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "host/queue/queue.hpp"
-#include "scene.hpp"
+#include "fixture.hpp"
 
 namespace muster::taskcluster_api {
 namespace {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scene.hpp"
+#include "fixture.hpp"
 #include "tests/support/eventually.hpp"
 
 namespace muster::taskcluster_api {

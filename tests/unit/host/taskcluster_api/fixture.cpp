@@ -6,7 +6,7 @@
 #include <muster/testing/fake_host.hpp>
 
 #include "plugins/provider/static/static_provider.hpp"
-#include "scene.hpp"
+#include "fixture.hpp"
 
 namespace muster::taskcluster_api {
 namespace {

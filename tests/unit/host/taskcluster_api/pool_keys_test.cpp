@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "host/queue/queue.hpp"
-#include "scene.hpp"
+#include "fixture.hpp"
 #include "tests/support/signing_key.hpp"
 
 namespace muster::taskcluster_api {
@@ -57,7 +57,7 @@ struct PoolWithKeys : ::testing::Test {
 TEST_F(PoolWithKeys, who_shows_none_is_told_what_to_do) {
   const Reply reply = enter(named(), {{"staticSecret", std::string(44, 's')}});
   EXPECT_EQ(reply.status, 400) << reply.text;
-  EXPECT_THAT(reply.message(), HasSubstr("Worker pool p/w wants a key of whoever joins it"));
+  EXPECT_THAT(reply.message(), HasSubstr("Worker pool p/w requires a key to join"));
   EXPECT_THAT(reply.message(), HasSubstr("/api/muster/v1/registration-challenges"));
   EXPECT_THAT(reply.message(), HasSubstr("poolKeyFile"));
   EXPECT_EQ(scene.identified, 0);
@@ -73,7 +73,7 @@ TEST_F(PoolWithKeys, a_wrong_key_or_a_wrong_challenge_opens_nothing) {
   refused("key", "must be an object");
   refused(json::object(), "poolKey.signature in workerIdentityProof is missing");
   refused({{"signature", "AAAA"}}, "shows no challenge");
-  refused({{"challenge", 7}, {"signature", "AAAA"}}, "is no text");
+  refused({{"challenge", 7}, {"signature", "AAAA"}}, "is not a string");
   refused(signed_by(key, "muster registration challenge"), "is not complete");
   refused(signed_by(key, challenge(named("p/w", "n"))), "was made for another worker");
   refused(signed_by(key, challenge(named("p/other"))), "was made for another worker, pool");

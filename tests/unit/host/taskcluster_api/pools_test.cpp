@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "host/store/row.hpp"
-#include "scene.hpp"
+#include "fixture.hpp"
 
 namespace muster::taskcluster_api {
 namespace {

@@ -8,7 +8,7 @@
 #include <muster/codec.hpp>
 
 #include "host/store/row.hpp"
-#include "scene.hpp"
+#include "fixture.hpp"
 
 namespace muster::taskcluster_api {
 namespace {
@@ -60,7 +60,7 @@ TEST_F(Registering, what_is_claimed_is_checked_in_its_order_before_the_provider_
     EXPECT_THAT(reply.message(), StartsWith(says + "\n"));
   };
   refused("workerPoolId", "p/none", 404, "Worker pool p/none does not exist");
-  refused("providerId", "nowhere", 404, "Provider no_index does not exist");
+  refused("providerId", "nowhere", 404, "Provider nowhere does not exist");
   refused("providerId", "cloud", 400, "Worker pool p/w not associated with provider cloud");
   refused("workerPoolId", "p/cloudy", 400,
           "Worker pool p/cloudy not associated with provider rack");

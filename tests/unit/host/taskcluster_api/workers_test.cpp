@@ -1,9 +1,11 @@
+#include <chrono>
 #include <set>
+#include <variant>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scene.hpp"
+#include "fixture.hpp"
 
 namespace muster::taskcluster_api {
 namespace {

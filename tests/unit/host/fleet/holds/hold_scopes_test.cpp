@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"an exhausted zone for as long as the provider says",
             Error::capacity("exhausted").in_zone("us-1a").hold_for(1h), 1h, true, false, true,
             false},
-        Row{"a type that is no_index offered",
+        Row{"a type that is not offered anywhere",
             Error::capacity("not offered").of_instance_type("m5").hold_for(23h), 23h, true, true,
             false, true},
         Row{"the quota of an account in a region", Error::quota("vCPU limit").in_region("us-1"),
@@ -101,11 +101,11 @@ TEST(HoldScopes, a_call_that_was_given_up_holds_nobody) {
 TEST(HoldScopes, a_place_without_the_fact_is_not_in_the_scope) {
   HoldLedger ledger;
   ledger.add(cloud, Error::capacity("full").in_zone("us-1a"), start);
-  LaunchConfig without_zone = m5_1a;
-  without_zone.placement.facts.erase("availabilityZone");
-  EXPECT_EQ(ledger.find(cloud, without_zone, start), nullptr);
-  without_zone.placement.facts["zone"] = "us-1a";
-  EXPECT_NE(ledger.find(cloud, without_zone, start), nullptr) << "a zone by its other name";
+  LaunchConfig elsewhere = m5_1a;
+  elsewhere.placement.facts.erase("availabilityZone");
+  EXPECT_EQ(ledger.find(cloud, elsewhere, start), nullptr);
+  elsewhere.placement.facts["zone"] = "us-1a";
+  EXPECT_NE(ledger.find(cloud, elsewhere, start), nullptr) << "a zone by its other name";
 }
 
 TEST(HoldScopes, a_hold_says_itself_in_words) {

@@ -195,7 +195,7 @@ TEST_F(LocalOffers, a_configured_cgroup_that_is_none_is_an_error) {
   open(wrong);
   const Launch launch = launch_one("key-1");
   ASSERT_TRUE(launch.error);
-  EXPECT_NE(launch.error->message.find("is no cgroup of version 2"), std::string::npos);
+  EXPECT_NE(launch.error->message.find("is not a cgroup of version 2"), std::string::npos);
 }
 
 TEST_F(LocalOffers, a_temporary_provider_takes_its_workers_along) {

@@ -1,4 +1,4 @@
-// The provider_context of a call that the host makes: a deadline, the host's clock, and a flag that
+// The context of a call that the host makes: a deadline, the host's clock, and a flag that
 // ends it early.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include <muster/context.hpp>
 
-namespace muster::plugin_loader {
+namespace muster {
 
 class DeadlineContext final : public Context {
  public:
@@ -36,4 +36,4 @@ class DeadlineContext final : public Context {
   const std::atomic<bool>* stop_;
 };
 
-}  // namespace muster::plugin_loader
+}  // namespace muster

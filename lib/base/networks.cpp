@@ -1,11 +1,11 @@
-#include "host/auth/networks.hpp"
+#include "lib/base/networks.hpp"
 
 #include <algorithm>
 #include <arpa/inet.h>
 #include <charconv>
 #include <cstring>
 
-namespace muster::auth {
+namespace muster {
 namespace {
 
 constexpr Address mapped_v4{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
@@ -54,7 +54,7 @@ Result<Networks> Networks::parse(const std::vector<std::string>& texts) {
     const auto slash = text.find('/');
     const auto address = parse_address(std::string_view(text).substr(0, slash));
     const Error wrong = Error::config("`" + text +
-                                      "` is no network: write 10.0.0.0/8, 2001:db8::/32 "
+                                      "` is not a network: write 10.0.0.0/8, 2001:db8::/32 "
                                       "or a single address");
     if (!address) return wrong;
     const unsigned offset = is_v4(*address) && text.find(':') == text.npos ? 96 : 0;
@@ -76,4 +76,4 @@ bool Networks::contain(const Address& address) const {
   });
 }
 
-}  // namespace muster::auth
+}  // namespace muster

@@ -9,7 +9,7 @@
 
 #include <muster/error.hpp>
 
-namespace muster::auth {
+namespace muster {
 
 // IPv4 as its IPv6 form (::ffff:192.0.2.7), so that a listener for both treats them alike.
 using Address = std::array<unsigned char, 16>;
@@ -35,4 +35,4 @@ class Networks {
   std::vector<Network> networks_;
 };
 
-}  // namespace muster::auth
+}  // namespace muster

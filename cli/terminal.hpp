@@ -55,9 +55,6 @@ class Table {
 void print(std::string_view text);
 void print_json(const json::value& document);
 
-// "1 file", "2 files".
-std::string count_of(std::size_t count, std::string_view noun);
-
 // A value on one line as people read it: JSON.
 std::string show(const json::value& value);
 

@@ -1,4 +1,4 @@
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -106,10 +106,6 @@ void print_json(const json::value& document) {
   auto text = json::write_pretty(document);
   if (!text.ends_with('\n')) text += '\n';
   print(text);
-}
-
-std::string count_of(std::size_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
 std::string show(const json::value& value) {

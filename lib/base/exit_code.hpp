@@ -1,4 +1,5 @@
-// How musterd ends. Documented for operators in `musterd --help` and docs/operating.md.
+// How a daemon ends: musterd and muster-relay. Documented for operators in `--help` and
+// docs/operating.md.
 #pragma once
 
 namespace muster {
