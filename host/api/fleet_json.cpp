@@ -5,6 +5,7 @@
 #include <muster/codec.hpp>
 
 #include "host/api/members.hpp"
+#include "host/fleet/allocation/throttle.hpp"
 
 namespace muster::api {
 namespace {
@@ -195,10 +196,10 @@ json::object hold_document(const bidding::Hold& hold) {
 }
 
 json::object provider_document(const fleet::Fleet& fleet, const fleet::ProviderState& provider) {
-  const allocation::ThrottleSettings& throttle = provider.throttle.settings();
-  json::object limits{{"launchesPerSecond", throttle.launches_per_second},
-                      {"launchBurst", throttle.burst},
-                      {"launchCallsAtOnce", throttle.calls_at_once},
+  const allocation::Throttle& throttle = fleet.throttle_of(provider);
+  json::object limits{{"launchesPerSecond", throttle.settings().launches_per_second},
+                      {"launchBurst", throttle.settings().burst},
+                      {"launchCallsAtOnce", throttle.settings().calls_at_once},
                       {"launchesPerCall", provider.settings.launches_per_call}};
   if (provider.settings.max_capacity) limits["maxCapacity"] = *provider.settings.max_capacity;
   std::int64_t holds = 0;
@@ -207,10 +208,10 @@ json::object provider_document(const fleet::Fleet& fleet, const fleet::ProviderS
                         {"up", provider.up},
                         {"capacity", totals_document(provider.totals)},
                         {"limits", std::move(limits)},
-                        {"throttle", json::object{{"launchesPerSecond", provider.throttle.rate()},
-                                                  {"callsUnderWay", provider.throttle.calls()}}},
-                        {"launchesWaiting", provider.launchables.size()},
-                        {"terminationsWaiting", provider.to_terminate.size()},
+                        {"throttle", json::object{{"launchesPerSecond", throttle.rate()},
+                                                  {"callsUnderWay", throttle.calls()}}},
+                        {"launchesWaiting", fleet.launches_waiting(provider)},
+                        {"terminationsWaiting", fleet.terminations_waiting(provider)},
                         {"launchesUnsure", provider.unsure},
                         {"holds", holds}};
   put_time(document, "listed", provider.listed);

@@ -1,7 +1,7 @@
 // What must hold at every step, and at the end.
 #include <algorithm>
 
-#include "host/fleet/changing.hpp"
+#include "host/fleet/fleet.hpp"
 #include "host/queue/queue.hpp"
 #include "host/simulation/parts.hpp"
 

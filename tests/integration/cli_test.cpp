@@ -262,7 +262,8 @@ TEST_F(CommandsOfAHost, workers_are_quarantined_and_released_with_a_reason) {
   said({"release", "rack", name}, 2);
   EXPECT_THAT(said({"quarantine", "rack", "ab", "--reason", "x"}, 1),
               HasSubstr("workerGroup/workerId"));
-  EXPECT_THAT(said({"quarantine", "rack", "a/b", "--reason", "x"}, 1), HasSubstr("nobody knows"));
+  EXPECT_THAT(said({"quarantine", "rack", "a/b", "--reason", "x"}, 1),
+              HasSubstr("there is no worker"));
   EXPECT_THAT(said({"quarantine", "rack", name, "--for", "2 moons", "--reason", "x"}, 1),
               HasSubstr("no duration"));
   EXPECT_THAT(said({"quarantine", "rack", name, "--reason", "bad disk"}),

@@ -12,7 +12,6 @@
 #include <muster/bidding_strategy.hpp>
 #include <muster/provider.hpp>
 
-#include "host/events/event.hpp"
 #include "host/fleet/model/configuration.hpp"
 
 namespace muster::fleet {

@@ -90,6 +90,11 @@ std::int64_t clamp_capacity(std::int64_t capacity) {
   return std::clamp<std::int64_t>(capacity, 0, largest_capacity);
 }
 
+// Sums of thirds are a little more than the whole.
+std::int64_t whole_capacity(double capacity) {
+  return clamp_capacity(static_cast<std::int64_t>(std::ceil(std::min(capacity, 1e15) - 1e-6)));
+}
+
 Time clamp_time(Time time) {
   constexpr Time last = std::chrono::sys_days(std::chrono::year(9999) / 12 / 31);
   return std::clamp(time, Time{}, last);

@@ -1,5 +1,5 @@
-// What comes from outside, cut to what makes sense before anybody decides by it: texts of a
-// megabyte, numbers that overflow sums, machines without a name.
+// What comes from outside, cut to what makes sense before a decision uses it: texts of a megabyte,
+// numbers that overflow sums, machines without a name.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +22,11 @@ inline std::int64_t instance_capacity(const LaunchConfigSpec& spec) {
 std::string shortened(std::string text);
 // From zero on.
 std::int64_t clamp_capacity(std::int64_t capacity);
+// In whole units, of what is a sum of parts.
+std::int64_t whole_capacity(double capacity);
 // From 1970 to 9999.
 Time clamp_time(Time time);
-// Its names are there, of a sane length and without control characters.
+// Its names are there, not too long and without control characters.
 bool has_valid_names(const Instance& instance);
 bool has_valid_names(const AnnouncedMachine& machine);
 

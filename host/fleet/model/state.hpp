@@ -1,5 +1,6 @@
-// The state of the fleet: pools, launch configurations, providers, workers. Plain values; Fleet
-// alone changes them and keeps the sums right.
+// The records of the fleet: workers, launch configurations, pools, providers. Plain values that
+// others read through Fleet. WorkerTable alone changes workers and the sums over them; what only
+// one stage needs to know is kept by that stage and not here.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "host/fleet/allocation/throttle.hpp"
-#include "host/fleet/bidding/weights.hpp"
 #include "host/fleet/model/configuration.hpp"
 #include "host/fleet/model/health.hpp"
 #include "host/fleet/model/messages.hpp"
@@ -49,22 +48,23 @@ struct Worker {
   double price = 0;
   Time created{}, since{}, registered{}, credentials_expire{}, last_active{}, idle_since{},
       interruption{}, quarantined_until{};
-  Time look{};  // the timer that is set for it
+  Time timer{};  // the time that its timer is set to
   std::string worker_id, reason, provider_data;
   Time last_modified{};
   Time expires{};                  // of a worker that its owner declared
   Sha256 secret{}, next_secret{};  // digests; all zero: there is none
 
-  // Nobody launched it, so it is no instance of a listing and nobody ends it for want of work.
+  // The host did not launch it, so it is no instance of a listing and does not end for lack of
+  // work.
   bool declared() const { return origin != Origin::launched; }
-  // Whoever said that it is there has to say that it is gone: it stays known while it is absent.
+  // Its owner or its provider's listing has to say that it is gone: it stays known while absent.
   bool persists_when_absent() const { return origin == Origin::owner || origin == Origin::listing; }
-  // Time{}: it is not; one that waits to be put right has no end.
+  // Time{}: it is not in quarantine. The quarantine of a nonconformant worker has no end.
   Time in_quarantine_until() const {
     constexpr Time no_end = std::chrono::sys_days(std::chrono::year(9999) / 12 / 31);
     return drain == Drain::nonconformant ? no_end : quarantined_until;
   }
-  // It was there and has said that it ends.
+  // It was registered and has said that it ends.
   bool signed_off() const {
     return drain == Drain::absent && registered != Time{} && credentials_expire == Time{};
   }
@@ -119,20 +119,6 @@ struct LaunchConfigState {
   bool removed() const { return spec == nullptr; }
 };
 
-enum class BiddingPhase { quiet, sizing, sized, bidding, selecting };
-
-// One bidding in progress.
-struct Conversation {
-  std::int64_t wanted = 0;
-  std::int64_t seed = 0;  // what the strategy draws from
-  std::string size_reason;
-  int bids_awaited = 0;
-  std::vector<SelectRequest::Offer> offers;
-  std::vector<Index> offer_launch_configs;  // beside offers
-  std::vector<verdict::Obstacle> problems;  // why somebody did not bid
-  std::vector<std::pair<Index, bidding::Weight>> weights;
-};
-
 struct Pool {
   WorkerPoolId id;
   std::shared_ptr<const PoolSpec> spec;  // null: no longer configured, its workers drain
@@ -145,31 +131,15 @@ struct Pool {
   std::int64_t in_queue = 0;     // and that of the host's own queue
   PoolDemand demand;             // both together
   std::unique_ptr<Times> times;  // of all its workers; null: nothing was measured
-  BiddingPhase talk = BiddingPhase::quiet;
-  bool again = false;     // something happened meanwhile
-  bool queued = false;    // among the pools to look at
-  std::int64_t want = 0;  // capacity that was asked for and not launched, for fairness
+  std::int64_t want = 0;         // capacity that was asked for and not launched, for fairness
   std::int64_t surplus = 0;
-  std::unique_ptr<Conversation> conversation;
-  verdict::PoolSituation situation;                          // as the last look at it found it
+  verdict::PoolSituation situation;                          // as the last review found it
   verdict::Verdict verdict = verdict::judge(situation, {});  // about that, without a time
-  Time looked{}, look{}, sized_at{};
-  // The last decisions about its size and about bids, to write each only once.
-  std::string journaled_size, journaled_bids;
-  std::int64_t asked_pending = 0;  // what the strategy was told when it was asked for the size
-  PoolCapacity asked_capacity;
   std::vector<HistoryPoint> history;
   std::int64_t launched = 0, failed = 0;  // since the last point of the history
   std::int64_t outdated_draining = 0;     // workers
 
   bool removed() const { return id.empty(); }
-};
-
-// A launch call that waits for its turn.
-struct Launchable {
-  Index pool, launch_config;
-  json::value bid;
-  std::vector<std::int64_t> workers;  // by number
 };
 
 struct ProviderState {
@@ -180,21 +150,32 @@ struct ProviderState {
   bool classes_known = false;
   bool has_notices = false;
   bool declares_machines = false;
-  allocation::Throttle throttle;
   Totals totals;
-  std::vector<Launchable> launchables;     // in the order in which they came
-  Index last_served = no_index;            // the pool whose turn it was last
-  std::vector<std::int64_t> to_terminate;  // by number
-  CallId listing = 0, noticing = 0;
-  Time list_at{}, notices_at{};
+  Time list_at{};        // when the next listing is due
   Time listed{};         // when the last good listing began; Time{}: never in this run
   Time trouble_since{};  // calls fail since then
   std::string trouble;
-  std::int64_t unsure = 0;           // workers whose launch has no known outcome
-  std::int64_t bad_listings = 0;     // in a row, that lack too much to be believed
-  std::vector<std::int64_t> shares;  // by pool, if it has a limit
-  // Machines of the last listing that cannot be taken, by name, and why.
-  std::map<std::string, std::string> refused_machines;
+  std::int64_t unsure = 0;  // workers whose launch has no known outcome
 };
+
+inline bool is_alive(const Worker& worker) {
+  return worker.number != 0 && worker.state != WorkerState::stopped;
+}
+
+// An instance is known, which can be terminated.
+inline bool has_instance(const Worker& worker) {
+  return !worker.worker_id.empty();
+}
+
+// What is idle in a pool while requests of the queue wait for it is of no use to them: otherwise
+// they would have it.
+inline bool only_queue_wants_more(const Pool& pool) {
+  return pool.in_queue > 0 && pool.outside.pending <= pool.totals.idle;
+}
+
+// Whether more workers of the launch configuration would serve what waits for the pool.
+inline bool could_help(const Pool& pool, const LaunchConfigState& launch_config) {
+  return launch_config.queue_wants_it || !only_queue_wants_more(pool);
+}
 
 }  // namespace muster::fleet
