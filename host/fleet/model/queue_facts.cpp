@@ -62,7 +62,7 @@ Result<QueueFacts> read_reported(const json::value& given) {
   for (const auto& member : given.get_object())
     if (member.key() != "resources" && member.key() != "tags" && member.key() != "team")
       return wrong("there is no `" + std::string(member.key()) +
-                   "`; a worker may report resources, tags and team only");
+                   "`; a worker reports resources, tags and team at most");
   const auto has = queue::Resources::from(facts->resources);
   if (!has) return wrong(has.error().message);
   if (has->active_task > largest_capacity)

@@ -77,7 +77,7 @@ Index ListedMachines::take(Index provider, const AnnouncedMachine& machine,
   if (known != no_index && !workers_[known].declared())
     return refuse("a worker of this name was launched and has not ended");
   if (known != no_index && workers_[known].origin == Origin::owner)
-    return refuse("its owner has declared it to worker pool " +
+    return refuse("its owner has declared it in worker pool " +
                   pools_[workers_[known].pool].id.str() +
                   ": remove it there, or from the provider's configuration");
   const auto launch_config = registry_.place_of(name.worker_pool_id, providers_[provider].id);

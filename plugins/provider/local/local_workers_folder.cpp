@@ -31,10 +31,10 @@ struct OwnerFile {
   ProviderId provider_id;
   std::int64_t epoch = 0;
 
-  static constexpr auto fields() {
-    return std::tuple{required("hostId", &OwnerFile::host_id),
-                      required("providerId", &OwnerFile::provider_id),
-                      required("epoch", &OwnerFile::epoch)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("hostId", &OwnerFile::host_id),
+                 required("providerId", &OwnerFile::provider_id),
+                 required("epoch", &OwnerFile::epoch));
   }
 };
 
@@ -43,8 +43,8 @@ struct Mark {
   Time at{};
   std::string why;
 
-  static constexpr auto fields() {
-    return std::tuple{required("at", &Mark::at), optional("why", &Mark::why)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("at", &Mark::at), optional("why", &Mark::why));
   }
 };
 

@@ -34,21 +34,16 @@ struct Written {
   std::map<std::string, std::string> environment = {}, timings = {};
   std::optional<std::string> ca_file = {}, cgroup = {};
 
-  static constexpr auto fields() {
-    return std::tuple{optional("folder", &Written::folder),
-                      optional("temporary", &Written::temporary),
-                      optional("region", &Written::region),
-                      optional("agent", &Written::agent),
-                      optional("maxWorkers", &Written::max_workers),
-                      optional("stopGrace", &Written::stop_grace),
-                      optional("startTimeout", &Written::start_timeout),
-                      optional("keepStopped", &Written::keep_stopped),
-                      optional("outputLimit", &Written::output_limit),
-                      optional("images", &Written::images),
-                      optional("environment", &Written::environment),
-                      optional("timings", &Written::timings),
-                      optional("caFile", &Written::ca_file),
-                      optional("cgroup", &Written::cgroup)};
+  static constexpr auto fields(auto visit) {
+    return visit(
+        optional("folder", &Written::folder), optional("temporary", &Written::temporary),
+        optional("region", &Written::region), optional("agent", &Written::agent),
+        optional("maxWorkers", &Written::max_workers), optional("stopGrace", &Written::stop_grace),
+        optional("startTimeout", &Written::start_timeout),
+        optional("keepStopped", &Written::keep_stopped),
+        optional("outputLimit", &Written::output_limit), optional("images", &Written::images),
+        optional("environment", &Written::environment), optional("timings", &Written::timings),
+        optional("caFile", &Written::ca_file), optional("cgroup", &Written::cgroup));
   }
 };
 
@@ -191,11 +186,11 @@ Result<Section> read_section(const json::object& document, const Settings& setti
     std::optional<double> cpus = {};
     std::optional<std::int64_t> open_files = {}, processes = {};
 
-    static constexpr auto fields() {
-      return std::tuple{
-          optional("image", &Text::image),          optional("memory", &Text::memory),
-          optional("capacity", &Text::capacity),    optional("cpus", &Text::cpus),
-          optional("openFiles", &Text::open_files), optional("processes", &Text::processes)};
+    static constexpr auto fields(auto visit) {
+      return visit(optional("image", &Text::image), optional("memory", &Text::memory),
+                   optional("capacity", &Text::capacity), optional("cpus", &Text::cpus),
+                   optional("openFiles", &Text::open_files),
+                   optional("processes", &Text::processes));
     }
   };
   const std::string path = std::string(section_name) + ".";

@@ -22,9 +22,9 @@ constexpr milliseconds longest_timeout = std::chrono::hours(1);
 struct WrittenPool {
   std::vector<std::string> public_keys, host_names;
 
-  static constexpr auto fields() {
-    return std::tuple{optional("publicKeys", &WrittenPool::public_keys),
-                      optional("hostNames", &WrittenPool::host_names)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("publicKeys", &WrittenPool::public_keys),
+                 optional("hostNames", &WrittenPool::host_names));
   }
 };
 
@@ -36,15 +36,15 @@ struct WrittenMachine {
   bool powered = false;
   Variables variables;
 
-  static constexpr auto fields() {
-    return std::tuple{required("workerPoolId", &WrittenMachine::worker_pool_id),
-                      required("workerId", &WrittenMachine::worker_id),
-                      optional("hostName", &WrittenMachine::host_name),
-                      optional("capacity", &WrittenMachine::capacity),
-                      optional("secretSha256", &WrittenMachine::secret_sha256),
-                      optional("publicKeys", &WrittenMachine::public_keys),
-                      optional("powered", &WrittenMachine::powered),
-                      optional("variables", &WrittenMachine::variables)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("workerPoolId", &WrittenMachine::worker_pool_id),
+                 required("workerId", &WrittenMachine::worker_id),
+                 optional("hostName", &WrittenMachine::host_name),
+                 optional("capacity", &WrittenMachine::capacity),
+                 optional("secretSha256", &WrittenMachine::secret_sha256),
+                 optional("publicKeys", &WrittenMachine::public_keys),
+                 optional("powered", &WrittenMachine::powered),
+                 optional("variables", &WrittenMachine::variables));
   }
 };
 
@@ -55,15 +55,14 @@ struct Written {
   std::map<std::string, WrittenPool> pools;
   std::vector<WrittenMachine> machines;
 
-  static constexpr auto fields() {
-    return std::tuple{optional("region", &Written::region),
-                      optional("workerGroup", &Written::worker_group),
-                      optional("stateFile", &Written::state_file),
-                      optional("wakeCommand", &Written::wake_command),
-                      optional("powerOffCommand", &Written::power_off_command),
-                      optional("commandTimeout", &Written::command_timeout),
-                      optional("pools", &Written::pools),
-                      optional("machines", &Written::machines)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("region", &Written::region),
+                 optional("workerGroup", &Written::worker_group),
+                 optional("stateFile", &Written::state_file),
+                 optional("wakeCommand", &Written::wake_command),
+                 optional("powerOffCommand", &Written::power_off_command),
+                 optional("commandTimeout", &Written::command_timeout),
+                 optional("pools", &Written::pools), optional("machines", &Written::machines));
   }
 };
 

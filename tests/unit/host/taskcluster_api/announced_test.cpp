@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/queue/queue.hpp"
 #include "fixture.hpp"
+#include "host/queue/queue.hpp"
 
 namespace muster::taskcluster_api {
 namespace {
@@ -11,7 +11,8 @@ namespace {
 using ::testing::HasSubstr;
 
 struct Announcing : ::testing::Test {
-  Fixture scene{{}, FailureLimits{.of_worker = {100, 1}}};  // a test makes many mistakes
+  Fixture scene{{},
+                registration::FailureLimits{.of_worker = {100, 1}}};  // a test makes many mistakes
   std::vector<IdentifyRequest> asked;
 
   void SetUp() override {
@@ -60,8 +61,7 @@ TEST_F(Announcing, what_is_wrong_is_refused_before_anybody_is_asked) {
     EXPECT_THAT(reply.message(), HasSubstr("queue in workerIdentityProof: " + says));
   };
   refused("gpu", "expected an object");
-  refused({{"colour", "red"}},
-          "there is no `colour`; a worker may report resources, tags and team");
+  refused({{"colour", "red"}}, "there is no `colour`; a worker reports resources, tags and team");
   refused({{"resources", {{"memory", "lots"}}}}, "resources.memory: expected");
   refused({{"resources", {{"memory", 0}}}}, "the resource memory is 0");
   refused({{"resources", {{"", 1}}}}, "the name of a resource");
