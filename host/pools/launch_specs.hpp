@@ -7,7 +7,7 @@
 
 #include <muster/json_schema.hpp>
 
-#include "host/fleet/configuration.hpp"
+#include "host/fleet/model/configuration.hpp"
 #include "host/pools/complaint.hpp"
 #include "host/pools/provider_facts.hpp"
 

@@ -1,7 +1,7 @@
 // The pool setting `lifecycle`, from the document to values.
 #pragma once
 
-#include "host/fleet/configuration.hpp"
+#include "host/fleet/model/configuration.hpp"
 #include "host/pools/complaint.hpp"
 
 namespace muster::pools {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "host/auth/client_row.hpp"
-#include "host/fleet/rows.hpp"
+#include "host/fleet/model/rows.hpp"
 #include "host/queue/queue.hpp"
 #include "host/store/row.hpp"
 #include "host/wiring/fleet_settings.hpp"

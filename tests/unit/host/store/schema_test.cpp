@@ -4,7 +4,7 @@
 
 #include "host/auth/client_row.hpp"
 #include "host/events/event.hpp"
-#include "host/fleet/rows.hpp"
+#include "host/fleet/model/rows.hpp"
 #include "host/queue/rows.hpp"
 #include "host/store/migrations.hpp"
 #include "host/store/row.hpp"
