@@ -17,7 +17,7 @@ extern "C" {
 #include <sys/pidfd.h>
 }
 
-#include "lib/base/spawn_settings.hpp"
+#include "lib/process/spawn_settings.hpp"
 #include "plugins/base/descriptor.hpp"
 
 namespace muster::static_machines {
