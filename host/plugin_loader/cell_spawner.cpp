@@ -36,9 +36,6 @@ std::vector<std::string> reduced_environment(const std::vector<std::string>& nam
   return kept;
 }
 
-posix_spawnattr_t attributes{};
-};
-
 Result<CellProcess> spawn_here(const std::filesystem::path& program,
                                const std::vector<std::string>& names) {
   int sockets[2], output[2];

@@ -34,9 +34,6 @@ constexpr milliseconds grace_of_cancelled = 500ms;
 constexpr std::size_t kept_output = 4096;  // its end
 constexpr std::size_t longest_words = 200;
 
-posix_spawnattr_t attributes{};
-};
-
 // The last line that says something, fit for a message.
 std::string last_line(std::string_view output) {
   const auto end = output.find_last_not_of(" \t\r\n");
