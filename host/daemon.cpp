@@ -11,6 +11,7 @@
 #include "host/taskcluster_api/api.hpp"
 #include "host/wiring/fleet_metrics.hpp"
 #include "host/wiring/host_plugins.hpp"
+#include "host/wiring/registration_dependencies.hpp"
 #include "host/wiring/taskcluster_api_parts.hpp"
 #include "lib/base/atomic_file.hpp"
 
@@ -187,16 +188,18 @@ void Daemon::add_all_routes(const std::string& public_url) {
   add_metrics_route(*router_, *workers_, metrics_, configuration_->http.metrics_need_token);
   add_routes(*router_, {status_, clock_, *plugins_, *workers_, fleet});
   add_client_routes(*router_, *workers_, auth_);
-  const auto api = taskcluster_api::add_routes(
-      *router_, taskcluster_api_parts(
-                    {status_, *plugins_, auth_.authority(), *workers_, fleet, public_url, log_}));
+  registrar_ = std::make_unique<registration::Registrar>(
+      registration_dependencies({status_, *plugins_, auth_.authority(), fleet, public_url, log_}));
+  taskcluster_api::add_routes(
+      *router_, taskcluster_api_parts({status_, *plugins_, auth_.authority(), *registrar_,
+                                       *workers_, fleet, public_url, log_}));
   if (fleet_) fleet_->events().add_routes(*router_);
-  metrics_.add_source([this, api](metrics::Page& page) {
+  metrics_.add_source([this](metrics::Page& page) {
     page.gauge("muster_build_info", "1; the label says which version runs", 1,
                {{"version", MUSTER_VERSION}});
     metrics::write_process_metrics(page);
     server_->write_metrics(page);
-    taskcluster_api::write_metrics(*api, page);
+    if (registrar_) registrar_->meters().write(page);
     if (fleet_) write_fleet_metrics(*fleet_, page);
   });
 }
@@ -339,10 +342,12 @@ bool Daemon::end_plugins_by(SteadyTime until) {
   auto ended = std::make_shared<std::promise<void>>();
   auto end = ended->get_future();
   std::thread([plugins = std::shared_ptr(std::move(plugins_)),
+               registrar = std::shared_ptr(std::move(registrar_)),
                workers = std::shared_ptr(std::move(workers_)),
                fleet = std::shared_ptr(std::move(fleet_)), patience = left_until(until),
                ended]() mutable {
-    workers.reset();  // they call plugins and the fleet
+    workers.reset();    // they call plugins and the fleet
+    registrar.reset();  // so does this
     if (fleet) fleet->stop(patience);
     fleet.reset();
     plugins.reset();

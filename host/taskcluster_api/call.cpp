@@ -6,6 +6,7 @@
 
 #include "host/auth/authority.hpp"
 #include "host/fleet/service.hpp"
+#include "host/registration/refusal.hpp"
 #include "host/taskcluster_api/pretty_text.hpp"
 #include "lib/base/letter_case.hpp"
 #include "lib/http/query_text.hpp"
@@ -93,6 +94,10 @@ Failure to_failure(const Error& error) {
     default:
       return {"ServiceUnavailable", error.message};
   }
+}
+
+Failure to_failure(const registration::Refusal& refusal) {
+  return {registration::code_of(refusal.reason), refusal.message, refusal.retry_after};
 }
 
 // -------------------------------------------------------------------------------------------------

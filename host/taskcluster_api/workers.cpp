@@ -176,7 +176,8 @@ void remove_worker(const CallPtr& call) {
   change(call, [name = name_of(*call), by = call->client_id()](Fleet& fleet, Now now) -> Answer {
     const Worker* worker = fleet.find_worker(name);
     if (!worker) return not_found("Worker not found");
-    const bool itself = by == Claim{name, fleet.providers()[worker->provider].id}.client_id();
+    const bool itself =
+        by == registration::Claim{name, fleet.providers()[worker->provider].id}.client_id();
     const auto removed =
         itself ? fleet.sign_off(name, "the worker has signed off", now)
                : fleet.remove_worker(name, "workerManager.removeWorker API call", now);

@@ -11,7 +11,8 @@ namespace {
 using ::testing::HasSubstr;
 
 struct Announcing : ::testing::Test {
-  Fixture scene{{}, FailureLimits{.of_worker = {100, 1}}};  // a test makes many mistakes
+  Fixture scene{{},
+                registration::FailureLimits{.of_worker = {100, 1}}};  // a test makes many mistakes
   std::vector<IdentifyRequest> asked;
 
   void SetUp() override {

@@ -95,7 +95,7 @@ class FlawedProvider final : public Provider {
   Result<Identity> identify(const IdentifyRequest& request, const Context& context) override {
     if (flaw("believes anybody")) return Identity{request.worker_group, request.worker_id};
     if (flaw("refuses oddly")) return Error::transient("try again");
-    if (flaw("admits whoever is vouched for") && request.voucher)
+    if (flaw("admits everybody who is vouched for") && request.voucher)
       return Identity{.worker_group = request.worker_group,
                       .worker_id = request.worker_id,
                       .admission = Admission{}};
@@ -247,7 +247,7 @@ INSTANTIATE_TEST_SUITE_P(
              "list: announces machines only as its capabilities say, each once and whole"},
         Case{"announces what it launched",
              "list: announces machines only as its capabilities say, each once and whole"},
-        Case{"admits whoever is vouched for",
+        Case{"admits everybody who is vouched for",
              "identify: admits no worker without a proof, known to the host or not"},
         Case{"believes anybody", "identify: refuses proofs that prove nothing, and says why"},
         Case{"refuses oddly", "identify: refuses proofs that prove nothing, and says why"},

@@ -1,8 +1,8 @@
-#include "host/taskcluster_api/meters.hpp"
+#include "host/registration/meters.hpp"
 
 #include <algorithm>
 
-namespace muster::taskcluster_api {
+namespace muster::registration {
 namespace {
 
 constexpr std::array<std::string_view, registration_outcomes> outcome_names{
@@ -54,7 +54,7 @@ void Meters::observe(metrics::Histogram& histogram, double seconds) {
   histogram.sum += seconds;
 }
 
-// What is negative comes from clocks that disagree, and says nothing.
+// Clocks that disagree make negative times, which are worthless.
 void Meters::observe_start(const std::string& provider_id, double provision_seconds,
                            double startup_seconds) {
   const std::lock_guard lock(mutex_);
@@ -79,4 +79,4 @@ void Meters::write(metrics::Page& page) const {
   }
 }
 
-}  // namespace muster::taskcluster_api
+}  // namespace muster::registration

@@ -1,4 +1,4 @@
-// What is counted about registrations.
+// Metrics of registrations: how they end, and how long machines take to start.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 #include "lib/metrics/metrics.hpp"
 
-namespace muster::taskcluster_api {
+namespace muster::registration {
 
 struct MeterDescription {
   std::string_view name, description;
@@ -50,4 +50,4 @@ class Meters {
   std::map<std::string, OfProvider> providers_;
 };
 
-}  // namespace muster::taskcluster_api
+}  // namespace muster::registration
