@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "host/plugin_loader/wire.hpp"
-#include "lib/base/spawn_settings.hpp"
+#include "lib/process/spawn_settings.hpp"
 
 extern "C" {  // glibc 2.36 forgot this in the header
 #include <sys/pidfd.h>

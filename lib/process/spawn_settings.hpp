@@ -1,5 +1,4 @@
-// The two argument objects of posix_spawn, which have to be made and destroyed. Nothing but this
-// header is needed.
+// The two argument objects of posix_spawn, which have to be made and destroyed.
 #pragma once
 
 #include <spawn.h>
