@@ -79,7 +79,7 @@ Result<Key> read_openssh(std::string_view text) {
   outer.text();  // how a passphrase becomes a key
   outer.text();
   if (cipher && *cipher != "none")
-    return Error::config("it has a passphrase; nobody is there to type it");
+    return Error::config("it has a passphrase; the agent cannot type one, so use a key without");
   if (outer.number() != 1u) return Error::config("it does not hold exactly one key");
   outer.text();  // the public key, which is in the other part, too
   const auto secret_part = outer.text();
@@ -114,7 +114,8 @@ Result<Key> read_pem(std::string_view text) {
   bool asked = false;
   Key key(::PEM_read_bio_PrivateKey(input.get(), nullptr, no_passphrase, &asked));
   ::ERR_clear_error();
-  if (asked) return Error::config("it has a passphrase; nobody is there to type it");
+  if (asked)
+    return Error::config("it has a passphrase; the agent cannot type one, so use a key without");
   if (!key) return Error::config("it is neither PEM nor an OpenSSH private key");
   return key;
 }

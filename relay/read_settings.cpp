@@ -142,7 +142,8 @@ class SettingsReader {
         continue;
       }
       if (pattern->matches_nearly_all())
-        mistake(pointer, "nearly every name fits this: whoever controls any zone chooses a name",
+        mistake(pointer,
+                "nearly every name matches this: the owner of any DNS zone could choose a name",
                 "name the domain of the machines, as \"*.dc1.example.com\"", Severity::warning);
       rules->allowed.push_back(std::move(*pattern));
     }
