@@ -46,7 +46,7 @@ json::object pool_schema() {
       "Who may join this pool without being named below",
       {{"publicKeys",
         texts_schema("SSH public keys (ssh-ed25519, or ssh-rsa of 2048 bits and more), each as a "
-                     "line of a .pub file: whoever signs with one of them may join")},
+                     "line of a .pub file: a machine that signs with one of them may join")},
        {"hostNames",
         texts_schema("Names for which a relay may vouch, with patterns in their labels: "
                      "mac-*.dc1.example.com. The first label is the worker's id")}});
