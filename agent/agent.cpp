@@ -64,7 +64,7 @@ ExitCode Agent::run() {
   auto reports = ReportPipe::open(
       loop_, folder_.reports(), [this](const Report& report) { take_report(report); },
       [this](const std::string& why) {
-        log_.warning("the worker reported something that is no report", {{"why", why}});
+        log_.warning("the worker sent something that is not a report", {{"why", why}});
       });
   if (!reports) {
     log_.error("no pipe for reports", {{"error", reports.error().message}});
@@ -265,7 +265,7 @@ void Agent::send_report(std::function<void(HostCalls::Answered)> call, bool agai
       return;
     }
     if (outcome.kind != CallOutcome::Kind::done)
-      log_.warning("the report did not reach the host", {{"why", outcome.why}});
+      log_.warning("the report to the host failed", {{"why", outcome.why}});
     lifecycle_.report_answered(loop_.now());
     step();
   });

@@ -92,7 +92,7 @@ Result<Grant> grant_of(const std::string& body) {
     return wrong("credentials without a client id or an access token");
   if (grant.secret.reveal().empty()) return wrong("no secret for the next renewal");
   if (json::value* config = answer->if_contains("workerConfig")) {
-    if (!config->is_object()) return wrong("the worker's configuration is no object");
+    if (!config->is_object()) return wrong("the worker's configuration is not an object");
     grant.worker_config = std::move(config->get_object());
   }
   grant.place = {"", text_in(*answer, "workerPoolId"), text_in(*answer, "providerId"),

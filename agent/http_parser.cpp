@@ -1,11 +1,11 @@
 #include "agent/http_parser.hpp"
 
-#include <cctype>
-
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
+
+#include "lib/base/letter_case.hpp"
 
 namespace muster::agent {
 namespace {
@@ -26,12 +26,6 @@ Error error_of(const boost::system::error_code& code) {
   if (code == http::error::partial_message || code == http::error::end_of_stream)
     return Error::transient("the answer was cut off");
   return not_http(code.message());
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
 }
 
 std::string copy(boost::beast::string_view text) {
@@ -56,8 +50,8 @@ struct HttpParser::Impl {
     if (head.result_int() < 100 || head.result_int() > 599)
       return not_http("it has no status line");
     const auto coding = head.find(http::field::transfer_encoding);
-    if (coding != head.end() && lower(copy(coding->value())) != "chunked")
-      return not_http("it is encoded as " + lower(copy(coding->value())));
+    if (coding != head.end() && to_lower(copy(coding->value())) != "chunked")
+      return not_http("it is encoded as " + to_lower(copy(coding->value())));
     return {};
   }
 
@@ -109,7 +103,7 @@ HttpAnswer HttpParser::take() {
   HttpAnswer answer;
   answer.status = static_cast<int>(message.result_int());
   for (const auto& field : message)
-    answer.headers.emplace(lower(copy(field.name_string())), copy(field.value()));
+    answer.headers.emplace(to_lower(copy(field.name_string())), copy(field.value()));
   answer.body = std::move(message.body());
   return answer;
 }

@@ -146,7 +146,7 @@ void Lifecycle::credentials_last(SteadyTime now, Milliseconds left) {
   if (phase_ != Phase::running || lease_in_doubt_ || now + left + clock_tolerance >= *lease_end_)
     return;
   lease_in_doubt_ = true;
-  do_next(WriteLog{true, "the clock has jumped: the credentials may expire sooner than expected"});
+  do_next(WriteLog{true, "the clock has jumped: the credentials may expire earlier than expected"});
   lease_end_ = std::min(*lease_end_, now + std::max(left, options_.timings.request_timeout));
   renewal_requested(now);
 }
@@ -397,8 +397,7 @@ void Lifecycle::tick(SteadyTime now) {
 
 void Lifecycle::tick_running(SteadyTime now) {
   if (now >= *lease_end_)
-    return stop(now, ExitCode::lease_over,
-                "the host was out of reach until the credentials expired",
+    return stop(now, ExitCode::lease_over, "the host was unreachable until the credentials expired",
                 options_.timings.stop_grace);
   if (call_at_ && now >= *call_at_) {
     call_at_.reset();

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
 
 namespace muster::cli {
 

@@ -26,13 +26,14 @@ std::string without_slashes(std::string url) {
   return url;
 }
 
-std::vector<fs::path> usual_folders(const Environment& environment) {
+std::vector<fs::path> usual_folders(const Environment& environment,
+                                    const fs::path& service_folder) {
   std::vector<fs::path> folders;
   if (const fs::path state = environment("XDG_STATE_HOME"); state.is_absolute())
     folders.push_back(state / "muster");
   if (const fs::path home = environment("HOME"); home.is_absolute())
     folders.push_back(home / ".local/state/muster");
-  folders.push_back("/var/lib/muster");
+  folders.push_back(service_folder);
   return folders;
 }
 
@@ -129,9 +130,10 @@ std::string process_environment(const char* name) {
   return value ? value : "";
 }
 
-Result<HostAddress> find_host(const HostOptions& options, const Environment& environment) {
+Result<HostAddress> find_host(const HostOptions& options, const Environment& environment,
+                              const fs::path& service_folder) {
   Sources sources{options, environment, {}, {}};
-  sources.folders = options.data_directory.empty() ? usual_folders(environment)
+  sources.folders = options.data_directory.empty() ? usual_folders(environment, service_folder)
                                                    : std::vector<fs::path>{options.data_directory};
   if (options.data_directory.empty()) {
     auto login = read_login(environment);

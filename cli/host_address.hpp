@@ -40,8 +40,10 @@ struct HostAddress {
 // likewise.
 //
 // The CA's file is --ca-file, $MUSTER_CA_FILE or that of the login. Fails as `notFound` or `auth`
-// with a sentence that says where it looked.
-Result<HostAddress> find_host(const HostOptions& options, const Environment& environment);
+// with a sentence that says where it looked. `service_folder` is the data directory of a host that
+// runs as a service of this machine.
+Result<HostAddress> find_host(const HostOptions& options, const Environment& environment,
+                              const std::filesystem::path& service_folder = "/var/lib/muster");
 
 // $XDG_CONFIG_HOME/muster/login.json, or ~/.config/muster/login.json; fails if neither is set.
 Result<std::filesystem::path> login_file(const Environment& environment);

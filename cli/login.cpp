@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli/connection.hpp"
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
 
 namespace muster::cli {
 namespace {

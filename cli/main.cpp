@@ -8,26 +8,29 @@ namespace muster::cli {
 namespace {
 
 constexpr const char* where_hosts_are =
-    "Commands that ask a host find it by the first of: --url; the data directory of\n"
+    "Commands that talk to a host find it by the first of: --url; the data directory of\n"
     "--data-directory; MUSTER_URL; TASKCLUSTER_ROOT_URL (with TASKCLUSTER_CLIENT_ID and\n"
     "TASKCLUSTER_ACCESS_TOKEN); `muster login`; a host that runs on this machine.\n"
-    "They show it the first of: --token; MUSTER_TOKEN; requests signed as TASKCLUSTER_CLIENT_ID\n"
-    "with TASKCLUSTER_ACCESS_TOKEN and perhaps TASKCLUSTER_CERTIFICATE; the login; the admin's\n"
-    "token in the data directory. MUSTER_CA_FILE is what --ca-file is.";
+    "They authenticate with the first of: --token; MUSTER_TOKEN; requests signed as\n"
+    "TASKCLUSTER_CLIENT_ID with TASKCLUSTER_ACCESS_TOKEN (and TASKCLUSTER_CERTIFICATE for "
+    "temporary\n"
+    "credentials); the login; the admin token in the data directory.\n"
+    "MUSTER_CA_FILE has the same effect as --ca-file.";
 
 }  // namespace
 
 void add_host_options(CLI::App& command, HostOptions& options, bool with_data_directory) {
-  command.add_option("--url", options.url, "The host's address, as https://muster.example.com")
+  command
+      .add_option("--url", options.url, "Address of the host, such as https://muster.example.com")
       ->type_name("URL");
-  command.add_option("--token", options.token, "A bearer token; others can see it in `ps`")
+  command.add_option("--token", options.token, "Bearer token; other users can see it in `ps`")
       ->type_name("TOKEN");
-  command.add_option("--ca-file", options.ca_file, "The CA of the host's certificate (PEM)")
+  command.add_option("--ca-file", options.ca_file, "CA of the host's certificate (PEM)")
       ->type_name("FILE");
   if (with_data_directory)
     command
         .add_option("--data-directory", options.data_directory,
-                    "The data directory of a host on this machine, which has both in files")
+                    "Data directory of a host on this machine; it holds the address and a token")
         ->type_name("FOLDER");
 }
 

@@ -4,12 +4,12 @@
 #include <functional>
 #include <string_view>
 
-#include "host/auth/networks.hpp"
+#include "lib/base/networks.hpp"
 
 namespace muster::relay {
 
 struct AddressHash {
-  std::size_t operator()(const auth::Address& address) const {
+  std::size_t operator()(const Address& address) const {
     return std::hash<std::string_view>()(
         {reinterpret_cast<const char*>(address.data()), address.size()});
   }

@@ -175,13 +175,13 @@ void Daemon::reload() {
   if (report.settings)
     take_over(report.settings);
   else
-    log_.error("the configuration has mistakes; the relay keeps the one it has");
+    log_.error("the configuration has errors; the relay keeps the current one");
   notifier_.ready("serves");
 }
 
 void Daemon::take_over(std::shared_ptr<const Settings> next) {
   if (const auto keys = settings_->needs_restart(*next); !keys.empty())
-    log_.warning("these keys are taken over by a restart only: " + joined(keys));
+    log_.warning("these keys take effect after a restart: " + joined(keys));
   if (settings_->tls && next->tls) {
     if (const auto replaced = server_->replace_certificate(*next->tls); !replaced)
       log_.error("the old certificate stays in use: " + replaced.error().message);

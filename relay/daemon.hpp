@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "host/exit_code.hpp"
 #include "lib/base/clock.hpp"
+#include "lib/base/exit_code.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/service_notifier.hpp"
 #include "lib/base/signals.hpp"

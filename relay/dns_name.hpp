@@ -10,11 +10,9 @@
 #include <string>
 #include <string_view>
 
-#include "host/auth/networks.hpp"
+#include "lib/base/networks.hpp"
 
 namespace muster::relay {
-
-using auth::Address;
 
 inline constexpr std::size_t longest_name = 253;
 inline constexpr std::size_t longest_label = 63;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "lib/base/letter_case.hpp"
 #include "relay/dns_name.hpp"
 
 namespace muster::relay {
@@ -26,7 +27,7 @@ std::size_t index_of(char c) {
 }
 
 Error wrong(std::string_view pattern, const std::string& why) {
-  return Error::invalid("`" + std::string(pattern) + "` is no pattern of host names: " + why);
+  return Error::invalid("`" + std::string(pattern) + "` is not a pattern of host names: " + why);
 }
 
 // Reads what stands between the brackets; `at` is behind '[' and then behind ']'.
@@ -56,9 +57,7 @@ Result<Characters> read_class(std::string_view pattern, std::size_t& at) {
 Result<NamePattern> NamePattern::parse(std::string_view given) {
   NamePattern made;
   made.text_ = given;
-  std::string pattern(given);
-  std::transform(pattern.begin(), pattern.end(), pattern.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::string pattern = to_lower(given);
   if (pattern.ends_with('.')) pattern.pop_back();
   if (pattern.empty()) return wrong(given, "it is empty");
   if (pattern.size() > longest_name) return wrong(given, "it is longer than any host name");

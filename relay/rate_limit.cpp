@@ -5,8 +5,8 @@
 
 namespace muster::relay {
 
-std::chrono::nanoseconds RateLimit::charge(const auth::Address& address,
-                                           const RateSettings& settings, SteadyTime now) {
+std::chrono::nanoseconds RateLimit::charge(const Address& address, const RateSettings& settings,
+                                           SteadyTime now) {
   const std::chrono::nanoseconds each =
       std::chrono::nanoseconds(std::chrono::minutes(1)) / settings.per_minute;
   const std::lock_guard guard(mutex_);

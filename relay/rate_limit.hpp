@@ -25,7 +25,7 @@ class RateLimit {
   explicit RateLimit(std::size_t most = 65'536) : most_(most) {}
 
   // Zero: the request was counted and may go on. Else how long to wait.
-  std::chrono::nanoseconds charge(const auth::Address& address, const RateSettings& settings,
+  std::chrono::nanoseconds charge(const Address& address, const RateSettings& settings,
                                   SteadyTime now);
   std::size_t known() const;
 
@@ -34,7 +34,7 @@ class RateLimit {
 
   const std::size_t most_;
   mutable std::mutex mutex_;
-  std::unordered_map<auth::Address, SteadyTime, AddressHash> full_at_;
+  std::unordered_map<Address, SteadyTime, AddressHash> full_at_;
 };
 
 }  // namespace muster::relay

@@ -87,7 +87,7 @@ class SettingsReader {
     if (listen)
       settings.listen = *listen;
     else
-      mistake("/listen", "this is no IP address with a port",
+      mistake("/listen", "this is not an IP address with a port",
               "write for example listen = \"0.0.0.0:8650\"");
     const json::object tls = table("tls"), http = table("http");
     const auto certificate = text(tls, "certificateFile"), key = text(tls, "keyFile");
@@ -116,13 +116,13 @@ class SettingsReader {
     duration(root, "shutdownDeadline", settings.shutdown_deadline);
   }
 
-  auth::Networks networks(std::string_view key, const std::vector<std::string>& otherwise = {}) {
+  Networks networks(std::string_view key, const std::vector<std::string>& otherwise = {}) {
     const auto written = texts(document_.root, key);
-    auth::Networks good;
+    Networks good;
     for (std::size_t i = 0; i < written.size(); ++i)
-      if (const auto one = auth::Networks::parse({written[i]}); !one)
+      if (const auto one = Networks::parse({written[i]}); !one)
         mistake("/" + std::string(key) + "/" + std::to_string(i), one.error().message, "");
-    if (auto all = auth::Networks::parse(document_.root.contains(key) ? written : otherwise))
+    if (auto all = Networks::parse(document_.root.contains(key) ? written : otherwise))
       good = std::move(*all);
     return good;
   }
@@ -143,7 +143,7 @@ class SettingsReader {
       }
       if (pattern->matches_nearly_all())
         mistake(pointer,
-                "nearly every name matches this: the owner of any DNS zone could choose a name",
+                "nearly every name matches this: the owner of any zone could choose a name",
                 "name the domain of the machines, as \"*.dc1.example.com\"", Severity::warning);
       rules->allowed.push_back(std::move(*pattern));
     }
@@ -157,7 +157,7 @@ class SettingsReader {
 
   // "192.0.2.53", "192.0.2.53:53", "2001:db8::53", "[2001:db8::53]:53"
   static std::optional<std::string> server(const std::string& written) {
-    if (const auto address = auth::parse_address(written)) {
+    if (const auto address = parse_address(written)) {
       const std::string plain = to_text(*address);
       return (plain.find(':') == plain.npos ? plain : "[" + plain + "]") + ":53";
     }

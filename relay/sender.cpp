@@ -26,8 +26,8 @@ std::string all_forwarded(const http::Request& request) {
 
 }  // namespace
 
-Result<auth::Address> sender_of(const http::Request& request, const auth::Networks& proxies) {
-  const auto peer = auth::address_of_peer(request.peer);
+Result<Address> sender_of(const http::Request& request, const Networks& proxies) {
+  const auto peer = address_of_peer(request.peer);
   if (!peer) return Error::auth("the address of the connection cannot be used");
   if (proxies.empty() || !proxies.contain(*peer)) return *peer;
   const std::string all = all_forwarded(request);
@@ -35,7 +35,7 @@ Result<auth::Address> sender_of(const http::Request& request, const auth::Networ
   for (std::string_view rest = all;;) {
     const auto comma = rest.rfind(',');
     const auto address =
-        auth::address_of_peer(trimmed(comma == rest.npos ? rest : rest.substr(comma + 1)));
+        address_of_peer(trimmed(comma == rest.npos ? rest : rest.substr(comma + 1)));
     if (!address)
       return Error::auth("the proxy's X-Forwarded-For holds something else than addresses");
     if (!proxies.contain(*address)) return *address;

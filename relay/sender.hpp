@@ -4,7 +4,7 @@
 
 #include <muster/error.hpp>
 
-#include "host/auth/networks.hpp"
+#include "lib/base/networks.hpp"
 #include "lib/http/message.hpp"
 
 namespace muster::relay {
@@ -14,6 +14,6 @@ namespace muster::relay {
 // no proxy's: everything before that was written by somebody who may lie. Fails as `auth` if the
 // proxy does not say for whom it asks, or not understandably: a machine must never be taken for the
 // proxy in front of it.
-Result<auth::Address> sender_of(const http::Request& request, const auth::Networks& proxies);
+Result<Address> sender_of(const http::Request& request, const Networks& proxies);
 
 }  // namespace muster::relay

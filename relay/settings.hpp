@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "host/auth/networks.hpp"
 #include "lib/base/log.hpp"
+#include "lib/base/networks.hpp"
 #include "lib/base/secret.hpp"
 #include "lib/http/tls_context.hpp"
 #include "lib/toml/mistake.hpp"
@@ -38,7 +38,7 @@ struct Settings {
   bool access_log = false;
   std::chrono::milliseconds shutdown_deadline = std::chrono::seconds(30);
 
-  auth::Networks allowed_networks, trusted_proxies, operator_networks;
+  Networks allowed_networks, trusted_proxies, operator_networks;
   std::shared_ptr<const NameRules> names;
   RateSettings rate;
   CacheSettings cache;

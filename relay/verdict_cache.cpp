@@ -12,7 +12,7 @@ std::chrono::milliseconds kept_for(const Verdict& verdict, const CacheSettings& 
   return std::min(std::max(said, settings.min_ttl), settings.negative_ttl);
 }
 
-std::shared_ptr<const Verdict> VerdictCache::find(const auth::Address& address, SteadyTime now) {
+std::shared_ptr<const Verdict> VerdictCache::find(const Address& address, SteadyTime now) {
   const std::lock_guard guard(mutex_);
   const auto place = places_.find(address);
   if (place == places_.end()) return nullptr;
@@ -25,7 +25,7 @@ std::shared_ptr<const Verdict> VerdictCache::find(const auth::Address& address, 
   return place->second->verdict;
 }
 
-void VerdictCache::put(const auth::Address& address, std::shared_ptr<const Verdict> verdict,
+void VerdictCache::put(const Address& address, std::shared_ptr<const Verdict> verdict,
                        SteadyTime now) {
   const auto kept = kept_for(*verdict, settings_);
   const std::lock_guard guard(mutex_);

@@ -30,21 +30,21 @@ class VerdictCache {
  public:
   explicit VerdictCache(CacheSettings settings) : settings_(settings) {}
 
-  std::shared_ptr<const Verdict> find(const auth::Address& address, SteadyTime now);
-  void put(const auth::Address& address, std::shared_ptr<const Verdict> verdict, SteadyTime now);
+  std::shared_ptr<const Verdict> find(const Address& address, SteadyTime now);
+  void put(const Address& address, std::shared_ptr<const Verdict> verdict, SteadyTime now);
   void clear();
   std::size_t size() const;
 
  private:
   struct Entry {
-    auth::Address address;
+    Address address;
     std::shared_ptr<const Verdict> verdict;
     SteadyTime expires;
   };
   const CacheSettings settings_;
   mutable std::mutex mutex_;
   std::list<Entry> entries_;  // the one that was used last first
-  std::unordered_map<auth::Address, std::list<Entry>::iterator, AddressHash> places_;
+  std::unordered_map<Address, std::list<Entry>::iterator, AddressHash> places_;
 };
 
 }  // namespace muster::relay

@@ -3,7 +3,7 @@
 namespace muster::relay {
 
 struct Verifier::Flight {
-  auth::Address address;
+  Address address;
   std::shared_ptr<const NameRules> rules;
   NameVerification verification;
   SteadyTime deadline;
@@ -18,7 +18,7 @@ Verifier::Verifier(Resolver& resolver, const Clock& clock, VerifierSettings sett
       cache_(cache),
       rules_(std::move(rules)) {}
 
-void Verifier::verify(const auth::Address& address, Done done) {
+void Verifier::verify(const Address& address, Done done) {
   const SteadyTime now = clock_.steady();
   std::shared_ptr<const Verdict> known;
   std::shared_ptr<Flight> started;

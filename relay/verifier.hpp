@@ -33,7 +33,7 @@ class Verifier {
            std::shared_ptr<const NameRules> rules);
 
   // `done` is called once, from here or from the resolver's thread.
-  void verify(const auth::Address& address, Done done);
+  void verify(const Address& address, Done done);
 
   // From now on; what was found by the old ones is forgotten.
   void replace_rules(std::shared_ptr<const NameRules> rules);
@@ -55,7 +55,7 @@ class Verifier {
   VerdictCache cache_;
   mutable std::mutex mutex_;
   std::shared_ptr<const NameRules> rules_;
-  std::unordered_map<auth::Address, std::shared_ptr<Flight>, AddressHash> flights_;
+  std::unordered_map<Address, std::shared_ptr<Flight>, AddressHash> flights_;
   std::array<std::atomic<std::uint64_t>, sources> counts_{};
 };
 

@@ -8,10 +8,10 @@
 
 #include "host/plugin_loader/call_state.hpp"
 #include "host/plugin_loader/cell_channel.hpp"
-#include "host/plugin_loader/deadline_context.hpp"
 #include "host/plugin_loader/in_process_channel.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
 #include "lib/base/atomic_file.hpp"
+#include "lib/base/deadline_context.hpp"
 #include "lib/base/secret.hpp"
 
 namespace muster::plugin_loader {

@@ -1,7 +1,7 @@
-// muster client create|list|show|revoke|rotate|disable|enable: who may ask the host for what.
+// muster client create|list|show|revoke|rotate|disable|enable: who may use the host.
 #include "cli/command.hpp"
 #include "cli/connection.hpp"
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
 
 namespace muster::cli {
 namespace {
@@ -83,7 +83,7 @@ std::string show_client(const json::object& client, const Style& style) {
   return style(Look::bold, text_of(client, "clientId")) + "\n" + rows.text(style, "  ");
 }
 
-// The one time that the secret is to be seen.
+// The secret is shown only once.
 std::string show_secret(const json::object& client, const Style& style) {
   std::string out = show_client(client, style) + "\n";
   if (const std::string token = text_of(client, "token"); !token.empty())
@@ -101,7 +101,7 @@ CLI::App* add_client_verb(CLI::App& group, const char* name, const char* descrip
                           ClientWork work, ClientShow shown) {
   CLI::App* command = group.add_subcommand(name, description);
   add_host_options(*command, options->host);
-  command->add_flag("--json", options->as_json, "Print the host's document");
+  command->add_flag("--json", options->as_json, "Print JSON, as the host sends it");
   if (about_one)
     command->add_option("clientId", options->client_id, "The client's name")->required();
   command->callback([options, work = std::move(work), shown] {
@@ -125,9 +125,9 @@ json::object create_client(const ClientOptions& options) {
 
 void add_client_create(CLI::App& group) {
   auto options = std::make_shared<ClientOptions>();
-  CLI::App* command = add_client_verb(group, "create", "Make a client; its secret is shown once",
+  CLI::App* command = add_client_verb(group, "create", "Create a client; its secret is shown once",
                                       true, options, create_client, show_secret);
-  command->add_option("--scope", options->scopes, "What it may do; may be repeated")
+  command->add_option("--scope", options->scopes, "Scope that it gets; may be repeated")
       ->type_name("SCOPE")
       ->allow_extra_args(false);
   command
@@ -136,22 +136,22 @@ void add_client_create(CLI::App& group) {
       ->check(CLI::IsMember({"hawk", "token"}))
       ->capture_default_str();
   command->add_option("--description", options->description, "What it is for");
-  command->add_option("--expires", options->expires, "When it ends, such as 2027-01-31T00:00:00Z")
+  command
+      ->add_option("--expires", options->expires, "When it expires, such as 2027-01-31T00:00:00Z")
       ->type_name("TIME");
-  command->add_flag("--replay-protection", options->replay_protection,
-                    "Take no request of it twice");
+  command->add_flag("--replay-protection", options->replay_protection, "Refuse repeated requests");
 }
 
 void add_client_rotate(CLI::App& group) {
   auto options = std::make_shared<ClientOptions>();
   CLI::App* command = add_client_verb(
-      group, "rotate", "Give a client a new secret; the old one counts for another hour", true,
+      group, "rotate", "Give a client a new secret; the old one stays valid for an hour", true,
       options,
       [](const ClientOptions& given) {
         return client_answer(connect(given.host).post(given.path("/rotate"), {{"now", given.now}}));
       },
       show_secret);
-  command->add_flag("--now", options->now, "The old secret ends at once");
+  command->add_flag("--now", options->now, "The old secret becomes invalid at once");
 }
 
 void add_client_switch(CLI::App& group, const char* name, const char* description) {
@@ -166,24 +166,25 @@ void add_client_switch(CLI::App& group, const char* name, const char* descriptio
 }  // namespace
 
 void add_client_commands(CLI::App& app) {
-  CLI::App* group = app.add_subcommand("client", "Who may ask the host, and for what");
+  CLI::App* group =
+      app.add_subcommand("client", "Manage clients: who may use the host, with which scopes");
   group->require_subcommand(1);
   add_client_create(*group);
   for (const auto& [parent, name] : {std::pair{group, "list"}, std::pair{&app, "clients"}})
     add_client_verb(
-        *parent, name, "All clients and tokens", false, std::make_shared<ClientOptions>(),
+        *parent, name, "List clients and tokens", false, std::make_shared<ClientOptions>(),
         [](const ClientOptions& given) {
           return client_answer(connect(given.host).get(clients_path));
         },
         show_clients);
   add_client_verb(
-      *group, "show", "One client", true, std::make_shared<ClientOptions>(),
+      *group, "show", "Show one client", true, std::make_shared<ClientOptions>(),
       [](const ClientOptions& given) {
         return client_answer(connect(given.host).get(given.path()));
       },
       show_client);
   add_client_verb(
-      *group, "revoke", "Remove a client, and with it all credentials it has issued", true,
+      *group, "revoke", "Remove a client and all credentials that it issued", true,
       std::make_shared<ClientOptions>(),
       [](const ClientOptions& given) {
         client_answer(connect(given.host).remove(given.path()));
@@ -193,8 +194,8 @@ void add_client_commands(CLI::App& app) {
         return "revoked " + text_of(document, "revoked") + "\n";
       });
   add_client_rotate(*group);
-  add_client_switch(*group, "disable", "Let a client in no more, until it is enabled");
-  add_client_switch(*group, "enable", "Let a disabled client in again");
+  add_client_switch(*group, "disable", "Refuse a client until it is enabled");
+  add_client_switch(*group, "enable", "Enable a disabled client");
 }
 
 }  // namespace muster::cli

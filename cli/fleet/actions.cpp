@@ -4,12 +4,13 @@
 #include <filesystem>
 
 #include <muster/codec.hpp>
+#include <muster/plural.hpp>
 
 #include "cli/connection.hpp"
 #include "cli/fleet/show.hpp"
 #include "cli/fleet/show_status.hpp"
 #include "cli/fleet/watch.hpp"
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
 
 namespace muster::cli {
 namespace {
@@ -18,7 +19,7 @@ using Shown = std::string (*)(const json::object&, const Style&);
 
 void put_out(const json::value& document, bool as_json, Shown shown) {
   if (as_json) return print_json(document);
-  if (!document.is_object()) fail(Error::internal("the host's answer is not understood"));
+  if (!document.is_object()) fail(Error::internal("the host's answer cannot be read"));
   print(shown(document.get_object(), Style::of_stdout()));
 }
 
@@ -46,7 +47,7 @@ std::string worker_path(const FleetOptions& options) {
   if (slash == std::string::npos || slash == 0 || slash + 1 == options.worker.size())
     fail(Error::invalid(
         options.worker +
-        " is no worker: write workerGroup/workerId, as `muster workers` shows them"));
+        " is not a worker: write workerGroup/workerId, as `muster workers` shows them"));
   return path_segment(options.worker.substr(0, slash)) + "/" +
          path_segment(options.worker.substr(slash + 1));
 }
@@ -62,9 +63,9 @@ std::string end_of_pause(const FleetOptions& options) {
   const auto seconds = seconds_of(options.duration);
   if (!seconds)
     fail(Error::invalid(options.duration.empty()
-                            ? "say how long: --for 2h, or --until 2026-01-02T03:04:05Z"
+                            ? "give an end: --for 2h, or --until 2026-01-02T03:04:05Z"
                             : "--for " + options.duration +
-                                  " is no duration; write 90s, 30m, 2h or 3d"));
+                                  " is not a duration; write 90s, 30m, 2h or 3d"));
   const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   return format_time(now + std::chrono::seconds(*seconds));
 }
@@ -216,8 +217,8 @@ void back_up(const FleetOptions& options) {
       answer_of(connect(options.host).post(api_path + "backup", {{"file", file}}));
   say(options, answer,
       "wrote " + file +
-          "\nTo go back to it: stop the host, put it in the place of muster.db (and remove "
-          "muster.db-wal and muster.db-shm), start the host.");
+          "\nTo restore it: stop the host, replace muster.db with this file, remove muster.db-wal "
+          "and muster.db-shm, and start the host.");
 }
 
 }  // namespace muster::cli

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/host_address.hpp"
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
 
 namespace muster::cli {
 

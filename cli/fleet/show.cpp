@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <muster/plural.hpp>
+
 #include "cli/connection.hpp"
 
 namespace muster::cli {
@@ -37,7 +39,7 @@ std::string with_provisioner(const std::string& pool) {
 std::string show_pools(const json::object& document, const Style& style) {
   const json::array pools = list_of(document, "pools");
   if (pools.empty())
-    return "there is no worker pool; worker configurations make them (see: muster status)\n";
+    return "No worker pools. Worker configurations define them (see: muster status).\n";
   Table rows;
   rows.add(
       heads({"POOL", "PENDING", "RUNNING", "REQUESTED", "DRAINING", "STOPPING", "MAX", "", "WHY"}));
@@ -103,11 +105,11 @@ std::string show_pool(const json::object& pool, const Style& style) {
       style(Look::bold, text_of(pool, "workerPoolId")) + "  " + text_of(pool, "description") + "\n";
   out += style(look_of(kind), kind) + ": " + text_of(verdict, "text") + "\n";
   if (const std::string until = text_of(verdict, "until"); !until.empty())
-    out += "looked at again at " + short_time(until) + "\n";
+    out += "next attempt at " + short_time(until) + "\n";
   if (const std::string who = text_of(verdict, "who"); !who.empty())
     out += "who can change it: " + who + "\n";
   if (const json::object eta = table_of(verdict, "eta"); !eta.empty())
-    out += "expected at " + short_time(text_of(eta, "p50")) + ", nine times out of ten by " +
+    out += "ETA: p50 " + short_time(text_of(eta, "p50")) + ", p90 " +
            short_time(text_of(eta, "p90")) + "\n";
   out += "from " + (text_of(pool, "origin").empty() ? "the API" : text_of(pool, "origin")) +
          ", strategy " + text_of(pool, "strategy") + ", capacity " + text_of(pool, "minCapacity") +
@@ -121,7 +123,7 @@ std::string show_pool(const json::object& pool, const Style& style) {
 
 std::string show_launch_configs(const json::object& document, const Style& style) {
   const json::array launch_configs = list_of(document, "launchConfigs");
-  if (launch_configs.empty()) return "there is no such launch configuration\n";
+  if (launch_configs.empty()) return "No launch configurations.\n";
   return launch_config_table(launch_configs, true, style);
 }
 
@@ -137,7 +139,7 @@ std::string worker_name(const json::object& worker) {
 
 std::string show_workers(const json::object& document, const Style& style) {
   const json::array workers = list_of(document, "workers");
-  if (workers.empty()) return "the pool has no such worker\n";
+  if (workers.empty()) return "No workers.\n";
   Table rows;
   rows.add(heads({"WORKER", "PROVIDER", "STATE", "DRAINS", "CAPACITY", "BUSY", "SINCE", "WHY"}));
   for (const json::value& item : workers) {
@@ -182,8 +184,9 @@ std::string show_worker(const json::object& worker, const Style& style) {
   const std::string until = text_of(worker, "quarantinedUntil");
   line("quarantined until",
        until.starts_with("9999")
-           ? "it is released" +
-                 std::string(drain == "nonconformant" ? " or registers in the right state" : "")
+           ? "it is released" + std::string(drain == "nonconformant"
+                                                ? " or registers with the current configuration"
+                                                : "")
            : short_time(until));
   time("expires", "expires");
   return style(Look::bold, worker_name(worker)) + "\n" + rows.text(style, "  ");
@@ -214,7 +217,7 @@ std::string show_decisions(const json::object& document, const Style& style) {
     for (const json::value& problem : list_of(inputs, "problems"))
       out += "    no bid: " + (problem.is_string() ? std::string(problem.get_string()) : "") + "\n";
   }
-  return out.empty() ? "nothing was decided about the pool yet\n" : out;
+  return out.empty() ? "No decisions yet.\n" : out;
 }
 
 std::string show_errors(const json::object& document, const Style& style) {
@@ -228,11 +231,13 @@ std::string show_errors(const json::object& document, const Style& style) {
         style(Look::dim, text_of(error, "workerPoolId") + " " + text_of(error, "launchConfigId")) +
         "\n";
   }
-  return out.empty() ? "nothing went wrong\n" : out;
+  return out.empty() ? "No errors.\n" : out;
 }
 
 std::string show_error_counts(const json::object& document, const Style& style) {
-  std::string out = text_of(document, "total") + " errors are kept\n";
+  const json::value* total = document.if_contains("total");
+  std::string out =
+      count_of(total && total->is_int64() ? total->get_int64() : 0, "error") + " recorded\n";
   for (const auto& [key, title] : {std::pair{"byKind", "KIND"},
                                    {"byTitle", "TITLE"},
                                    {"byCode", "CODE"},
@@ -259,20 +264,21 @@ std::string show_holds(const json::object& document, const Style& style) {
   for (const json::value& item : list_of(document, "holds")) {
     const json::object& hold = item.as_object();
     const bool probing = text_of(hold, "probing") == "true";
-    rows.add({{text_of(hold, "providerId"), Look::bold},
-              {text_of(hold, "scope")},
-              {probing ? "one launch tries" : short_time(text_of(hold, "until")), Look::yellow},
-              {text_of(hold, "strikes")},
-              {text_of(hold, "class")},
-              {text_of(hold, "message")}});
+    rows.add(
+        {{text_of(hold, "providerId"), Look::bold},
+         {text_of(hold, "scope")},
+         {probing ? "testing with one launch" : short_time(text_of(hold, "until")), Look::yellow},
+         {text_of(hold, "strikes")},
+         {text_of(hold, "class")},
+         {text_of(hold, "message")}});
   }
-  return list_of(document, "holds").empty() ? "nothing is held back\n" : rows.text(style);
+  return list_of(document, "holds").empty() ? "No holds.\n" : rows.text(style);
 }
 
 std::string show_providers(const json::object& document, const Style& style) {
   Table rows;
   rows.add(heads({"PROVIDER", "", "WORKERS", "CAPACITY", "MAX", "PER SECOND", "LAUNCHES WAITING",
-                  "HOLDS", "LISTED", "TROUBLE"}));
+                  "HOLDS", "LISTED", "PROBLEM"}));
   for (const json::value& item : list_of(document, "providers")) {
     const json::object& provider = item.as_object();
     const json::object capacity = table_of(provider, "capacity");
@@ -288,7 +294,8 @@ std::string show_providers(const json::object& document, const Style& style) {
               {short_time(text_of(provider, "listed"))},
               {text_of(provider, "trouble"), Look::red}});
   }
-  return list_of(document, "providers").empty() ? "no provider is configured\n" : rows.text(style);
+  return list_of(document, "providers").empty() ? "No providers are configured.\n"
+                                                : rows.text(style);
 }
 
 }  // namespace muster::cli

@@ -1,5 +1,7 @@
 #include "cli/fleet/show_status.hpp"
 
+#include <muster/plural.hpp>
+
 #include "cli/connection.hpp"
 
 namespace muster::cli {
@@ -33,9 +35,13 @@ class Lines {
   std::string out_;
 };
 
+std::int64_t count_in(const json::object& document, const char* key) {
+  const json::value* found = document.if_contains(key);
+  return found && found->is_int64() ? found->get_int64() : 0;
+}
+
 std::string uptime(const json::object& status) {
-  const auto* seconds = status.if_contains("uptimeSeconds");
-  const auto total = seconds && seconds->is_int64() ? seconds->get_int64() : 0;
+  const std::int64_t total = count_in(status, "uptimeSeconds");
   const auto days = total / 86400, hours = total / 3600 % 24, minutes = total / 60 % 60;
   if (days > 0) return std::to_string(days) + "d " + std::to_string(hours) + "h";
   if (hours > 0) return std::to_string(hours) + "h " + std::to_string(minutes) + "m";
@@ -58,8 +64,8 @@ void add_instances(Lines& lines, const json::array& instances, const char* title
 void add_fleet(Lines& lines, const json::object& fleet) {
   const std::string state = text_of(fleet, "state");
   if (state == "deciding")
-    lines.add("fleet",
-              text_of(fleet, "pools") + " pools, " + text_of(fleet, "workers") + " workers");
+    lines.add("fleet", count_of(count_in(fleet, "pools"), "pool") + ", " +
+                           count_of(count_in(fleet, "workers"), "worker"));
   else
     lines.add("fleet", state + ": " + text_of(fleet, "reason"), Look::red);
   const json::object workers = table_of(fleet, "workerConfigurations");
@@ -76,7 +82,7 @@ void add_fleet(Lines& lines, const json::object& fleet) {
               text_of(source, "name") + " (" + text_of(source, "type") +
                   "): " + text_of(source, "pending") + " pending" +
                   (age.empty() ? "" : ", " + age + " s old") +
-                  (error.empty() ? "" : ", fails: " + error),
+                  (error.empty() ? "" : ", failing: " + error),
               error.empty() ? Look::plain : Look::red);
   }
 }

@@ -5,7 +5,7 @@
 
 #include <muster/json.hpp>
 
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
 
 namespace muster::cli {
 

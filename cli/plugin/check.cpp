@@ -17,7 +17,7 @@ namespace muster::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using plugin_loader::KeptCopy;
+using plugin_loader::StoredPlugin;
 using testing::Check;
 
 json::object as_document(const std::vector<Check>& checks) {
@@ -49,7 +49,7 @@ Verdict refused(const std::string& why) {
 
 // In a process of its own: a plugin that crashes there must not take the report along. A file takes
 // what it says, since a pipe could fill up. `seconds` ends a plugin that hangs.
-Verdict check_in_process(const KeptCopy& copy, const fs::path& scratch) {
+Verdict check_in_process(const StoredPlugin& copy, const fs::path& scratch) {
   constexpr unsigned seconds = 120;
   const fs::path answer = scratch / "in-process.json";
   std::fflush(nullptr);
@@ -72,7 +72,7 @@ Verdict check_in_process(const KeptCopy& copy, const fs::path& scratch) {
   const auto text = read_file(answer, std::size_t{64} << 20);
   auto document = text ? json::parse_object(*text) : Result<json::object>(text.error());
   if (WIFSIGNALED(status))
-    return refused(std::string("it took its process along: killed by ") +
+    return refused(std::string("it crashed its process: killed by ") +
                    ::strsignal(WTERMSIG(status)));
   if (!document) return refused("it ended its process with " + std::to_string(WEXITSTATUS(status)));
   Verdict verdict{document->at("kept").as_bool(), {}, std::string()};
@@ -88,7 +88,7 @@ Verdict check_in_process(const KeptCopy& copy, const fs::path& scratch) {
 void check_plugin(const PluginCheck& options) {
   const ScratchFolder scratch;
   Verdict in_process = refused("");
-  Result<KeptCopy> copy = Error::internal("");
+  Result<StoredPlugin> copy = Error::internal("");
   Verdict in_cells;
   {
     plugin_loader::CellSpawner spawner(cell_program());

@@ -59,7 +59,7 @@ Result<fs::path> template_folder(const std::string& kind) {
 void make_new_plugin(const NewPlugin& options) {
   if (!is_plugin_name(options.name)) {
     std::fprintf(stderr,
-                 "muster: \"%s\" is no name for a plugin: lower-case letters, digits and _, "
+                 "muster: \"%s\" is not a plugin name: use lower-case letters, digits and _, "
                  "beginning with a letter\n",
                  options.name.c_str());
     throw Exit{exit_usage};
@@ -69,9 +69,9 @@ void make_new_plugin(const NewPlugin& options) {
   const fs::path to = options.folder.empty() ? fs::path(options.name) : options.folder;
   std::error_code code;
   if (fs::exists(to, code) && !fs::is_empty(to, code))
-    fail(Error::invalid(to.string() + " is there already and not empty; nothing was changed"));
+    fail(Error::invalid(to.string() + " exists and is not empty; nothing was changed"));
   fs::create_directories(to, code);
-  if (code) fail(Error::invalid(to.string() + " cannot be made: " + code.message()));
+  if (code) fail(Error::invalid(to.string() + " cannot be created: " + code.message()));
 
   const std::string word = "template_" + options.kind;
   json::array files;

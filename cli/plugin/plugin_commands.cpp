@@ -20,44 +20,42 @@ CLI::App* add_verb(CLI::App& plugin, const char* name, const char* help,
 }  // namespace
 
 void add_plugin_commands(CLI::App& app) {
-  CLI::App* plugin = app.add_subcommand("plugin", "See, check, install and begin plugins");
+  CLI::App* plugin = app.add_subcommand("plugin", "List, check, install and create plugins");
   plugin->require_subcommand(1);
 
   const auto listing = std::make_shared<PluginListing>();
-  CLI::App* list =
-      add_verb(*plugin, "list", "Show the plugins of the running host", list_plugins, listing);
-  list->add_flag("--rescan", listing->rescan, "Let the host look into its plugin folders first");
+  CLI::App* list = add_verb(*plugin, "list", "List the plugins of the host", list_plugins, listing);
+  list->add_flag("--rescan", listing->rescan, "Make the host scan its plugin folders first");
   add_host_options(*list, listing->host);
 
   const auto checking = std::make_shared<PluginCheck>();
   CLI::App* check = add_verb(*plugin, "check",
-                             "Try all promises of the plugin contract on a plugin, in a cell and "
-                             "in process; needs no host",
+                             "Test a plugin against the whole plugin contract, in a cell and in "
+                             "process; needs no host",
                              check_plugin, checking);
   check->add_option("path", checking->path, "A folder with a plugin.toml, or a library (.so)")
       ->required();
 
   const auto installation = std::make_shared<PluginInstallation>();
   CLI::App* install =
-      add_verb(*plugin, "install", "Put a plugin into a plugin folder, where a host takes it up",
+      add_verb(*plugin, "install", "Copy a plugin into a plugin folder, where the host loads it",
                install_plugin, installation);
   install->add_option("path", installation->path, "A folder with a plugin.toml, or a library (.so)")
       ->required();
   install->add_option("--folder", installation->folder,
-                      "The plugin folder; without it, the running host's last one");
+                      "Plugin folder [default: the last one of the host]");
   add_host_options(*install, installation->host);
 
   const auto rollback = std::make_shared<PluginRollback>();
-  CLI::App* back =
-      add_verb(*plugin, "rollback", "Go back to the version of a plugin that served before",
-               roll_back_plugin, rollback);
+  CLI::App* back = add_verb(*plugin, "rollback", "Return to the previous version of a plugin",
+                            roll_back_plugin, rollback);
   back->add_option("plugin", rollback->plugin_id, "provider/<name> or strategy/<name>")->required();
   add_host_options(*back, rollback->host);
 
   const auto beginning = std::make_shared<NewPlugin>();
-  CLI::App* begin = add_verb(
-      *plugin, "new", "Begin a plugin: a folder that builds, passes its tests and can be changed",
-      make_new_plugin, beginning);
+  CLI::App* begin =
+      add_verb(*plugin, "new", "Create a plugin: a folder that builds and passes its tests",
+               make_new_plugin, beginning);
   begin->add_option("kind", beginning->kind, "provider or strategy")
       ->required()
       ->check(CLI::IsMember({"provider", "strategy"}));
@@ -66,7 +64,7 @@ void add_plugin_commands(CLI::App& app) {
                    "Lower-case letters, digits and _; begins with a letter")
       ->required();
   begin->add_option("folder", beginning->folder,
-                    "Where to put it; without it, a folder of that name here");
+                    "Where to create it [default: a folder of that name here]");
 }
 
 }  // namespace muster::cli

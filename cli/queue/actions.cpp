@@ -19,7 +19,7 @@ constexpr std::size_t longest_key_file = std::size_t{16} << 10;
 void put_out(const QueueOptions& options, const json::value& document,
              std::string (*shown)(const json::object&, const Style&)) {
   if (options.as_json) return print_json(document);
-  if (!document.is_object()) fail(Error::internal("the host's answer is not understood"));
+  if (!document.is_object()) fail(Error::internal("the host's answer cannot be read"));
   print(shown(document.get_object(), Style::of_stdout()));
 }
 
@@ -67,7 +67,7 @@ void watch_queue(const QueueOptions& options) {
   watch(drawn, [&]() -> Result<void> {
     const auto load = host.get(api_path + "queue");
     if (!load) return load.error();
-    if (!load->is_object()) return Error::internal("the host's answer is not understood");
+    if (!load->is_object()) return Error::internal("the host's answer cannot be read");
     const std::string text = options.as_json ? json::write(*load) + "\n"
                                              : show_load(load->get_object(), Style::of_stdout());
     if (drawn) return draw(text), Result<void>();
@@ -101,7 +101,7 @@ void set_worker_pool(const QueueOptions& options) {
 
 void destroy_worker_pool(const QueueOptions& options) {
   say(options, answer_of(connect(options.host).remove(pool_path(options))),
-      with_provisioner(options.name) + " is dedicated to no teams any more");
+      with_provisioner(options.name) + " is no longer dedicated to teams");
 }
 
 void attach_worker_pool(const QueueOptions& options) {
@@ -121,7 +121,7 @@ void set_team(const QueueOptions& options) {
                          {{"weight", options.weight},
                           {"maxHeld", options.max_held},
                           {"maxPending", options.max_pending}})),
-      "team " + options.name + " is set");
+      "updated team " + options.name);
 }
 
 }  // namespace muster::cli

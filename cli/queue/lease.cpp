@@ -30,9 +30,9 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 
 // So many may be lost before the host takes the worker back.
 constexpr int heartbeats_in_time = 4;
-// How long one question waits for the worker: a signal is heeded in between.
+// How long one question waits for the worker; signals are handled in between.
 constexpr std::chrono::seconds poll_time = 2s;
-// A host that takes longer than that to answer is asked again; meanwhile nobody heeds signals.
+// A host that takes longer to answer is asked again; meanwhile signals wait.
 constexpr std::chrono::seconds longest_answer = 10s;
 constexpr int pause_after_trouble_ms = 2'000;
 constexpr int release_attempts = 5;
@@ -58,10 +58,10 @@ json::object resources_of(const std::vector<std::string>& texts) {
     const char* const end = text.data() + text.size();
     if (equals == std::string::npos || equals == 0 ||
         std::from_chars(text.data() + equals + 1, end, amount).ptr != end || amount < 1)
-      fail(Error::invalid("--resource " + text + " is no resource; write memory=4096"));
+      fail(Error::invalid("--resource " + text + " is not a resource; write memory=4096"));
     const std::string name = text.substr(0, equals);
     if (!resources.emplace(name, amount).second)
-      fail(Error::invalid("--resource " + name + " is there twice; say it once"));
+      fail(Error::invalid("--resource " + name + " is given twice"));
   }
   return resources;
 }
@@ -69,8 +69,8 @@ json::object resources_of(const std::vector<std::string>& texts) {
 std::chrono::seconds duration_of(const char* option, const std::string& text) {
   const auto seconds = seconds_of(text);
   if (!seconds)
-    fail(
-        Error::invalid(std::string(option) + " " + text + " is no duration; write 90s, 30m or 2h"));
+    fail(Error::invalid(std::string(option) + " " + text +
+                        " is not a duration; write 90s, 30m or 2h"));
   return std::chrono::seconds(*seconds);
 }
 
@@ -109,7 +109,7 @@ std::set<int> open_files() {
 class Signals {
  public:
   Signals() {
-    // Where children are ignored, as some parents leave it, nobody learns how they ended.
+    // With SIGCHLD ignored, as some parents leave it, the exit status of the child is lost.
     std::signal(SIGCHLD, SIG_DFL);
     sigemptyset(&signals_);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD})
@@ -125,7 +125,7 @@ class Signals {
     if (::read(file_.get(), &signal, sizeof signal) != sizeof signal) return std::nullopt;
     return signal;
   }
-  // A signal that whoever started us wants ignored, like nohup, stays so.
+  // A signal that the parent wants ignored, as nohup does, stays ignored.
   static bool is_ignored(int signal) {
     struct sigaction usual {};
     return ::sigaction(signal, nullptr, &usual) == 0 && usual.sa_handler == SIG_IGN;
@@ -179,7 +179,7 @@ class Lease {
   }
 
  private:
-  // Sure of its worker is only who has confirmed it: until then the host may give it another.
+  // Only a confirmed worker is certain: until then the host may assign another one.
   bool holds() {
     if (text_of(request_, "state") == "ended") {
       line_.end();
@@ -232,8 +232,8 @@ class Lease {
   bool update(Result<json::value> answer) {
     trouble_.clear();
     if (!answer && passes(answer.error())) {
-      trouble_ = "the host cannot be asked: " + answer.error().message;
-      line_.show(trouble_ + "; trying again");
+      trouble_ = "the host does not answer: " + answer.error().message;
+      line_.show(trouble_ + "; retrying");
       return false;
     }
     request_ = table(answer_of(std::move(answer)));
@@ -241,7 +241,7 @@ class Lease {
   }
 
   static json::object table(const json::value& answer) {
-    if (!answer.is_object()) fail(Error::internal("the host's answer is not understood"));
+    if (!answer.is_object()) fail(Error::internal("the host's answer cannot be read"));
     return answer.get_object();
   }
 
@@ -259,8 +259,8 @@ class Lease {
       (void)signals_.wait(pause_after_trouble_ms);
     }
     std::fprintf(stderr,
-                 "muster: the host could not be told that the worker is free; it takes it "
-                 "back by itself within %lld s\n",
+                 "muster: the host did not answer, so the worker is not released; the host takes "
+                 "it back within %lld s\n",
                  static_cast<long long>(heartbeat_.count()));
   }
 
@@ -269,7 +269,7 @@ class Lease {
     const pid_t child = ::fork();
     if (child < 0) {
       release();
-      fail(Error::internal(std::string("no process can be started: ") + std::strerror(errno)));
+      fail(Error::internal(std::string("cannot start a process: ") + std::strerror(errno)));
     }
     if (child == 0) become_command(worker);
     const auto between = std::chrono::milliseconds(heartbeat_) / heartbeats_in_time;
@@ -292,11 +292,11 @@ class Lease {
     }
   }
 
-  // False: the worker is ours no longer, and the command is told to end.
+  // False: the lease is lost, and the command got SIGTERM.
   bool heartbeat(pid_t child) {
     const auto answer = host_.post(path() + "/heartbeat");
     if (answer || passes(answer.error())) return true;
-    std::fprintf(stderr, "muster: the worker is lost: %s\n", answer.error().message.c_str());
+    std::fprintf(stderr, "muster: lost the worker: %s\n", answer.error().message.c_str());
     ::kill(child, SIGTERM);
     return false;
   }
@@ -305,7 +305,7 @@ class Lease {
     signals_.back_to_usual();
     for (const int file : open_files())  // of the connection
       if (!inherited_.contains(file)) ::close(file);
-    // Without us nobody says that it lives, and its worker becomes another's.
+    // Without heartbeats of this process the host gives the worker to another client.
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     for (const auto& [name, key] : {std::pair("MUSTER_WORKER_POOL_ID", "workerPoolId"),
                                     std::pair("MUSTER_WORKER_GROUP", "workerGroup"),

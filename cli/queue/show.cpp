@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include <muster/plural.hpp>
+
 #include "cli/connection.hpp"
 
 namespace muster::cli {
@@ -56,9 +58,8 @@ std::string waiting_line(const json::object& document) {
 
 }  // namespace
 
-std::string expected(const json::object& eta) {
-  return "at " + short_time(text_of(eta, "p50")) + ", nine times out of ten by " +
-         short_time(text_of(eta, "p90"));
+std::string eta_text(const json::object& eta) {
+  return "p50 " + short_time(text_of(eta, "p50")) + ", p90 " + short_time(text_of(eta, "p90"));
 }
 
 std::string verdict_line(const json::object& request) {
@@ -66,7 +67,7 @@ std::string verdict_line(const json::object& request) {
   if (verdict.empty()) return "ended: " + text_of(request, "reason");
   std::string line = text_of(verdict, "kind") + ": " + text_of(verdict, "text");
   if (const json::object eta = table_of(verdict, "eta"); !eta.empty())
-    line += "; expected " + expected(eta);
+    line += "; ETA " + eta_text(eta);
   if (const std::string until = text_of(verdict, "until"); !until.empty())
     line += "; until " + short_time(until);
   if (const std::string who = text_of(verdict, "who"); !who.empty())
@@ -79,10 +80,12 @@ std::string show_why(const json::object& document, const Style& style) {
   for (const json::value& item : list_of(document, "stories")) {
     const json::object& story = item.as_object();
     if (!text.empty()) text += "\n";
-    const std::string kind = text_of(table_of(story, "verdict"), "kind");
+    const json::object verdict = table_of(story, "verdict");
+    const std::string kind = text_of(verdict, "kind"), words = text_of(verdict, "text");
     for (const json::value& sentence : list_of(story, "story")) {
       const std::string line(sentence.as_string());
-      text += (line.starts_with("It is " + kind + ":") ? style(look_of(kind), line) : line) + "\n";
+      const bool is_verdict = !words.empty() && line.ends_with(words.substr(1) + ".");
+      text += (is_verdict ? style(look_of(kind), line) : line) + "\n";
     }
   }
   return text;
@@ -94,13 +97,11 @@ std::string show_expectations(const json::object& document, const Style& style) 
     return value && value->is_int64() ? value->get_int64() : 0;
   };
   const std::int64_t all = number("expectations");
-  std::string text =
-      all == 0
-          ? "no request has had to wait for a time that it was told\n"
-          : "of the last " + std::to_string(all) + " times that requests were told, " +
-                std::to_string(number("keptP50") * 100 / all) +
-                " % were kept where one of two should be, and " +
-                std::to_string(number("keptP90") * 100 / all) + " % where nine of ten should be\n";
+  std::string text = all == 0 ? "No ETA predictions have been scored yet.\n"
+                              : "ETA accuracy: of the last " + count_of(all, "prediction") + ", " +
+                                    std::to_string(number("keptP50") * 100 / all) +
+                                    " % were met by p50 and " +
+                                    std::to_string(number("keptP90") * 100 / all) + " % by p90.\n";
   const json::array launch_configs = list_of(document, "launchConfigs");
   if (launch_configs.empty()) return text;
   Table rows;
@@ -168,7 +169,7 @@ std::string show_load(const json::object& document, const Style& style) {
 std::string show_worker_pools(const json::object& document, const Style& style) {
   const json::array pools = list_of(document, "workerPools");
   if (pools.empty())
-    return "no pool is dedicated to teams: all workers are shared (see: muster set-worker-pool)\n";
+    return "No pool is dedicated to teams: all workers are shared (see: muster set-worker-pool).\n";
   const auto file_of = [](const json::object& pool) {
     const std::string file = text_of(pool, "origin");
     return file.empty() ? text_of(pool, "keysOrigin") : file;

@@ -5,15 +5,15 @@
 
 #include <muster/json.hpp>
 
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
 
 namespace muster::cli {
 
 // One line: what becomes of the request, and when if that is known.
 std::string verdict_line(const json::object& request);
 
-// "at 12:03, nine times out of ten by 12:07"
-std::string expected(const json::object& eta);
+// "p50 12:03, p90 12:07"
+std::string eta_text(const json::object& eta);
 
 std::string show_why(const json::object& document, const Style& style);
 std::string show_expectations(const json::object& document, const Style& style);

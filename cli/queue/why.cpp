@@ -1,4 +1,4 @@
-// `muster why` and `muster eta`: where something stands, in words, and when it will not any more.
+// `muster why` and `muster eta`: the state of a subject in words, and when that state will end.
 #include "cli/connection.hpp"
 #include "cli/queue/actions.hpp"
 #include "cli/queue/show.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 json::object ask(const QueueOptions& options, const std::string& path) {
   const json::value answer = answer_of(connect(options.host).get(api_path + path));
-  if (!answer.is_object()) fail(Error::internal("the host's answer is not understood"));
+  if (!answer.is_object()) fail(Error::internal("the host's answer cannot be read"));
   return answer.get_object();
 }
 
@@ -18,13 +18,13 @@ json::object ask_why(const QueueOptions& options) {
 
 }  // namespace
 
-void tell_why(const QueueOptions& options) {
+void print_why(const QueueOptions& options) {
   const json::object answer = ask_why(options);
   if (options.as_json) return print_json(answer);
   print(show_why(answer, Style::of_stdout()));
 }
 
-void tell_eta(const QueueOptions& options) {
+void print_eta(const QueueOptions& options) {
   if (options.subject.empty()) {
     const json::object answer = ask(options, "expectations");
     if (options.as_json) return print_json(answer);
@@ -34,9 +34,9 @@ void tell_eta(const QueueOptions& options) {
   const json::object verdict = table_of(stories.at(0).as_object(), "verdict");
   if (options.as_json) return print_json(verdict);
   const json::object eta = table_of(verdict, "eta");
-  if (!eta.empty()) return print(expected(eta) + "\n");
+  if (!eta.empty()) return print(eta_text(eta) + "\n");
   const std::string kind = text_of(verdict, "kind");
-  print(kind == "placed" ? "now\n" : "not known: " + text_of(verdict, "text") + "\n");
+  print(kind == "placed" ? "now\n" : "unknown: " + text_of(verdict, "text") + "\n");
 }
 
 }  // namespace muster::cli

@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <memory>
 
+#include <muster/plural.hpp>
+
 #include "cli/command.hpp"
 #include "cli/rules/commands.hpp"
-#include "cli/rules/locate.hpp"
 #include "cli/rules/problems.hpp"
-#include "cli/rules/terminal.hpp"
+#include "cli/rules/target.hpp"
+#include "cli/terminal.hpp"
 #include "host/pools/queue_section.hpp"
 
 namespace muster::cli {
@@ -108,7 +110,7 @@ void add_check(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
   auto* command = app.add_subcommand("check", "Check worker configurations");
   command->footer(
-      "Exit code: 0 all right, 1 errors found, 2 wrong command line.\n"
+      "Exit code: 0 no errors, 1 errors found, 2 wrong command line.\n"
       "Example: muster check configs/workers --format=github");
   command->add_option("path", options->path,
                       "Folder with worker configurations, or one of its files "

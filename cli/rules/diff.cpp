@@ -3,13 +3,15 @@
 #include <memory>
 #include <set>
 
+#include <muster/plural.hpp>
+
 #include "cli/command.hpp"
 #include "cli/rules/commands.hpp"
 #include "cli/rules/effects.hpp"
-#include "cli/rules/locate.hpp"
 #include "cli/rules/problems.hpp"
 #include "cli/rules/revision.hpp"
-#include "cli/rules/terminal.hpp"
+#include "cli/rules/target.hpp"
+#include "cli/terminal.hpp"
 
 namespace muster::cli {
 namespace {

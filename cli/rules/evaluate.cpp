@@ -5,8 +5,8 @@
 
 #include "cli/command.hpp"
 #include "cli/rules/commands.hpp"
-#include "cli/rules/locate.hpp"
-#include "cli/rules/terminal.hpp"
+#include "cli/rules/target.hpp"
+#include "cli/terminal.hpp"
 
 namespace muster::cli {
 namespace {
@@ -38,8 +38,7 @@ void run(const EvaluateOptions& options) {
 
 void add_evaluate(CLI::App& app) {
   auto options = std::make_shared<EvaluateOptions>();
-  auto* command =
-      app.add_subcommand("evaluate", "Print what a worker configuration comes to, as JSON");
+  auto* command = app.add_subcommand("evaluate", "Print an evaluated worker configuration as JSON");
   command->footer(
       "Example: muster evaluate build.toml --fact provider=ec2 --fact region=us-east-1");
   command->add_option("file", options->file, "File, id of a worker configuration, or worker type")

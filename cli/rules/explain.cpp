@@ -3,11 +3,12 @@
 
 #include <memory>
 
+#include <muster/plural.hpp>
 #include <muster/rules/explanation.hpp>
 
 #include "cli/command.hpp"
 #include "cli/rules/commands.hpp"
-#include "cli/rules/locate.hpp"
+#include "cli/rules/target.hpp"
 
 namespace muster::cli {
 namespace {
@@ -117,7 +118,7 @@ void run(const ExplainOptions& options) {
       fail_unknown_key(*key, rules::keys_of(evaluation), options.json);
     return;
   }
-  auto cases = cases_of(target.folder.set, document);
+  auto cases = fact_sets_of(target.folder.set, document);
   keep_matching(cases, facts);
   if (cases.facts.empty()) {  // no provider opted in: only what the worker type itself says
     for (const auto& type : document.worker_types)
@@ -130,7 +131,7 @@ void run(const ExplainOptions& options) {
         exit_usage,
         "No launch configuration of " + document.id + " has these facts: " + to_string(facts) + ".",
         options.json);
-  if (explain_cases(document, cases, key.value_or(rules::Path{}), options.json)) return;
+  if (explain_table(document, cases, key.value_or(rules::Path{}), options.json)) return;
   std::vector<std::string> known;
   Evaluations evaluations(document);
   for (const auto& one_case : cases.facts)
@@ -169,7 +170,8 @@ void add_explain(CLI::App& app) {
   command->add_option("key", options->rest, "Only this key and those below it: aws.ImageId");
   command->add_option("--fact", options->facts, "name=value; may be given many times")
       ->allow_extra_args(false);
-  command->add_flag("--all", options->all, "The table also with facts, of what has these facts");
+  command->add_flag("--all", options->all,
+                    "Show the table even with facts, for the launch configurations that have them");
   command->add_option("--dir", options->dir, "Folder with worker configurations");
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] { run(*options); });

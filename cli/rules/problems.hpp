@@ -7,7 +7,7 @@
 #include <muster/json.hpp>
 #include <muster/rules/configuration_set.hpp>
 
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
 
 namespace muster::cli {
 

@@ -7,7 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/rules/commands.hpp"
-#include "cli/rules/locate.hpp"
+#include "cli/rules/target.hpp"
 
 namespace muster::cli {
 namespace {
@@ -158,20 +158,21 @@ void add_set(CLI::App& rule) {
     if (!options->rename.empty())
       edits.push_back(rules::RenameRule{options->rule, options->rename});
     if (edits.empty())
-      fail(exit_usage, "Say what to set: KEY=VALUE, --condition or --description.", options->json);
+      fail(exit_usage, "Give something to set: KEY=VALUE, --condition or --description.",
+           options->json);
     apply_edits(*options, edits);
   });
 }
 
 void add_unset(CLI::App& rule) {
   auto options = std::make_shared<RuleEditOptions>();
-  auto* command = rule.add_subcommand("unset", "Take values out of a rule");
+  auto* command = rule.add_subcommand("unset", "Remove values from a rule");
   command->footer("Example: muster rule unset build ec2-ami aws.KeyName");
   add_common(*command, *options, true);
   command->add_option("keys", options->words, "KEY, such as aws.KeyName")->required();
   auto* inherited = command->add_flag(
       "--inherited", options->inherited,
-      "Make the rule delete what earlier rules set, by its `unset` list; its own value goes too");
+      "Make the rule delete what earlier rules set, by its `unset` list, and its own value");
   command
       ->add_flag("--restore", options->restore,
                  "The reverse of --inherited: take the key off the `unset` list")
@@ -246,11 +247,12 @@ void add_common(CLI::App& command, RuleOptions& options, bool edits) {
   if (edits) rule->required();
   command.add_option("--dir", options.dir, "Folder with worker configurations");
   command.add_flag("--json", options.json, "Print JSON");
-  if (edits) command.add_flag("--dry-run,-n", options.dry_run, "Show the change, do not make it");
+  if (edits) command.add_flag("--dry-run,-n", options.dry_run, "Show the change without making it");
 }
 
 void add_rule(CLI::App& app) {
-  auto* rule = app.add_subcommand("rule", "Show and edit rules, keeping every other byte");
+  auto* rule =
+      app.add_subcommand("rule", "Show and edit rules; the rest of the file stays as it is");
   rule->require_subcommand(1);
   add_rule_get(*rule);
   add_set(*rule);

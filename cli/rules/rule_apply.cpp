@@ -1,12 +1,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <muster/plural.hpp>
 #include <muster/rules/document.hpp>
 
 #include "cli/exit_code.hpp"
-#include "cli/rules/locate.hpp"
 #include "cli/rules/problems.hpp"
 #include "cli/rules/rule.hpp"
+#include "cli/rules/target.hpp"
 #include "cli/rules/unified_diff.hpp"
 
 namespace muster::cli {
@@ -57,11 +58,11 @@ void refuse_new_errors(const fs::path& file, const rules::FileEdit& edit, bool a
   const auto problems = new_errors(file, edit, as_json);
   if (problems.empty()) return;
   if (as_json) {
-    print_json({{"error", "the edit would make errors"}, {"problems", problems_json(problems)}});
+    print_json({{"error", "the edit would cause errors"}, {"problems", problems_json(problems)}});
   } else {
     const std::vector<rules::SourceFile> files = {{tidy(file), edit.after}};
     std::fputs(problems_text(problems, files, Style::of_stderr()).c_str(), stderr);
-    std::fputs("muster: nothing was changed, because the edit would make this error\n", stderr);
+    std::fputs("muster: nothing was changed, because the edit would cause this error\n", stderr);
   }
   throw Exit{exit_failed};
 }
@@ -83,7 +84,7 @@ void apply_edits(const RuleOptions& options, const std::vector<rules::Edit>& edi
     fail(exit_failed, file.string() + " is JSON; only TOML files can be edited.", options.json);
   auto edit = edited(file, edits, true, options.json);
   refuse_new_errors(file, edit, options.json);
-  // Once more and for good: somebody else may have edited meanwhile.
+  // Once more, on the file as it is now: another program may have edited it.
   if (!options.dry_run) edit = edited(file, edits, false, options.json);
   const auto style = Style::of_stdout();
   const bool changed = edit.before != edit.after;

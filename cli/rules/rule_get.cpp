@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "cli/command.hpp"
-#include "cli/rules/locate.hpp"
 #include "cli/rules/rule.hpp"
-#include "cli/rules/terminal.hpp"
+#include "cli/rules/target.hpp"
+#include "cli/terminal.hpp"
 
 namespace muster::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
 
 namespace muster::cli {
 

@@ -7,7 +7,7 @@
 
 #include <muster/json.hpp>
 
-#include "cli/rules/terminal.hpp"
+#include "cli/terminal.hpp"
 #include "host/simulation/report.hpp"
 
 namespace muster::cli {

@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 #include <muster/codec.hpp>
+#include <muster/plural.hpp>
 
 #include "cli/exit_code.hpp"
-#include "cli/rules/locate.hpp"
+#include "cli/rules/target.hpp"
 #include "cli/simulate/figures.hpp"
 #include "cli/simulate/plot.hpp"
 #include "cli/simulate/subject.hpp"
@@ -26,7 +27,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-constexpr auto longest_tail = 24h;     // after the last arrival, if nobody says how long
+constexpr auto longest_tail = 24h;     // after the last arrival, by default
 constexpr auto steps_per_check = 512;  // of the invariants over the whole fleet
 
 simulation::Faults faults_named(const std::string& name) {
@@ -174,7 +175,7 @@ json::object document_of(const SimulateOptions& options, const std::vector<Simul
 
 std::string heading(const SimulateOptions& options, const Trace& trace,
                     const std::vector<Simulated>& all) {
-  std::string text = count_of(static_cast<std::size_t>(trace.tasks), "task") + " of " +
+  std::string text = count_of(trace.tasks, "task") + " of " +
                      (options.demand == "-" ? "standard input" : tidy(options.demand));
   if (trace.begins) text += " from " + format_time(*trace.begins);
   for (const Simulated& each : all)
@@ -185,7 +186,7 @@ std::string heading(const SimulateOptions& options, const Trace& trace,
   std::int64_t late = 0;
   for (const simulation::Arrival& arrival : trace.arrivals)
     if (arrival.at > all.front().figures.end) late += arrival.tasks;
-  if (late > 0) text += "; " + count_of(static_cast<std::size_t>(late), "task") + " arrive later";
+  if (late > 0) text += "; " + count_of(late, "task") + " arrive later";
   return text + "\n\n";
 }
 
@@ -203,7 +204,7 @@ void report_violations(const SimulateOptions& options, const std::vector<Simulat
   for (const Simulated& each : all) {
     if (each.figures.violations.empty()) continue;
     any = true;
-    std::fprintf(stderr, "muster: what must always hold did not, with %s; this is a bug:\n",
+    std::fprintf(stderr, "muster: an invariant was violated, with %s; this is a bug:\n",
                  each.path.c_str());
     for (const std::string& violation : each.figures.violations)
       std::fprintf(stderr, "  %s\n", violation.c_str());
@@ -217,7 +218,7 @@ void report_violations(const SimulateOptions& options, const std::vector<Simulat
 void simulate(const SimulateOptions& options) {
   std::vector<std::string> paths{options.configuration};
   if (!options.compare.empty()) paths.push_back(options.compare);
-  // All that can be wrong is told before anything takes time.
+  // Reports all errors before anything takes time.
   std::error_code code;
   if (const fs::path folder = fs::path(options.svg).parent_path();
       !folder.empty() && !fs::is_directory(folder, code))

@@ -101,7 +101,7 @@ class Reader {
       ++number_;
       if (outcome == LineEnd::too_long) {
         complain(number_, "the line is longer than " + std::to_string(limits_.line_bytes) +
-                              " bytes; this is no demand trace");
+                              " bytes; this is not a demand trace");
         return stopped_ = true, false;
       }
       if (number_ == 1 && line_.starts_with("\xEF\xBB\xBF")) line_.erase(0, 3);
@@ -157,7 +157,7 @@ class Reader {
       }
       if (has[*column]) {
         complain(number_, "the column " + std::string(column_names[*column]) +
-                              (*column == pool_column ? " (or workerType)" : "") + " stands twice");
+                              (*column == pool_column ? " (or workerType)" : "") + " occurs twice");
         good = false;
       }
       has[*column] = true;
@@ -243,9 +243,9 @@ class Reader {
     for (const auto& [key, value] : object) {
       const auto column = column_of(std::string_view(key));
       if (!column) return complain(line, unknown_name("key", std::string_view(key)));
-      if (row[*column]) return complain(line, "workerPoolId and workerType both stand there");
+      if (row[*column]) return complain(line, "give workerPoolId or workerType, not both");
       if (!value.is_string() && !value.is_number())
-        return complain(line, std::string(key) + ": must be a text or a number");
+        return complain(line, std::string(key) + ": must be a string or a number");
       row[*column] = value.is_string() ? std::string(value.get_string()) : json::write(value);
     }
     add(line, row);

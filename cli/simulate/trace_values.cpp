@@ -58,7 +58,7 @@ Result<TraceTime> parse_trace_time(std::string_view text) {
       text.find(':') != std::string_view::npos ? clock_seconds(text) : number_in<double>(text);
   if (!seconds || !(*seconds >= 0))
     return wrong(
-        " is no time; write an offset such as 00:15:00, seconds such as 900, or "
+        " is not a time; write an offset such as 00:15:00, seconds such as 900, or "
         "2026-03-01T08:15:00Z");
   if (*seconds > longest_seconds) return wrong(" is more than a year after the start");
   return TraceTime{false, in_milliseconds(*seconds)};
@@ -67,7 +67,7 @@ Result<TraceTime> parse_trace_time(std::string_view text) {
 Result<std::int64_t> parse_task_count(std::string_view text, std::int64_t most) {
   const auto count = number_in<std::int64_t>(text);
   if (!count || *count < 1 || *count > most)
-    return Error::invalid(rules::in_quotes(text) + " is no whole number from 1 to " +
+    return Error::invalid(rules::in_quotes(text) + " is not a whole number from 1 to " +
                           std::to_string(most));
   return *count;
 }
@@ -76,7 +76,7 @@ Result<milliseconds> parse_task_seconds(std::string_view text) {
   const auto seconds = number_in<double>(text);
   if (!seconds || !(*seconds >= 0.001 && *seconds <= 30.0 * 24 * 3600))
     return Error::invalid(rules::in_quotes(text) +
-                          " is no number of seconds from 0.001 to 2592000 (30 days)");
+                          " is not a number of seconds from 0.001 to 2592000 (30 days)");
   return in_milliseconds(*seconds);
 }
 
@@ -84,7 +84,7 @@ Result<WorkerPoolId> parse_pool(std::string_view text) {
   const auto slash = text.find('/');
   if (text.empty() || text.size() > 200 || slash == 0 || slash == text.size() - 1)
     return Error::invalid(rules::in_quotes(text) +
-                          " is no worker pool; write worker-manager/build-opt, or build-opt");
+                          " is not a worker pool; write worker-manager/build-opt, or build-opt");
   if (slash == std::string_view::npos) return WorkerPoolId("worker-manager/" + std::string(text));
   return WorkerPoolId(std::string(text));
 }

@@ -90,8 +90,7 @@ template <class Struct>
 std::string unknown_key(const json::object& body) {
   for (const auto& [key, value] : body) {
     const auto known =
-        std::apply([&key = key](const auto&... field) { return ((field.name == key) || ...); },
-                   Struct::fields());
+        Struct::fields([&key = key](const auto&... field) { return ((field.name == key) || ...); });
     if (!known) return key;
   }
   return {};

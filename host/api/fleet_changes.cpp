@@ -35,7 +35,7 @@ boost::system::result<Pause, Response> pause_from(const Request& request, const 
     } else {
       return error_answer(request, 400, "InputError",
                           "`" + std::string(key) +
-                              "` is not known here or is no text; the body has `until` and "
+                              "` is not known here or is not a string; the body has `until` and "
                               "perhaps `reason`");
     }
   }

@@ -42,7 +42,7 @@ Result<Query> Query::parse(std::string_view text, std::span<const std::string_vi
     if (!many && std::ranges::find(known, *name) == known.end())
       return Error::invalid("the parameter `" + *name + "` is not known; " + in_words(known));
     if (!many && query.find(*name))
-      return Error::invalid("the parameter `" + *name + "` stands there twice");
+      return Error::invalid("the parameter `" + *name + "` occurs twice");
     query.parameters_.emplace_back(*name, *value);
   }
   return query;

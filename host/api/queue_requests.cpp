@@ -32,17 +32,13 @@ struct Body {
   std::string cache_key = {};
   std::string token = {};
 
-  static constexpr auto fields() {
-    return std::tuple{optional("workerPoolId", &Body::worker_pool_id),
-                      optional("tags", &Body::tags),
-                      optional("resources", &Body::resources),
-                      optional("strategies", &Body::strategies),
-                      optional("priority", &Body::priority),
-                      optional("deadline", &Body::deadline),
-                      optional("durationSeconds", &Body::duration_seconds),
-                      optional("heartbeatSeconds", &Body::heartbeat_seconds),
-                      optional("cacheKey", &Body::cache_key),
-                      optional("token", &Body::token)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("workerPoolId", &Body::worker_pool_id), optional("tags", &Body::tags),
+                 optional("resources", &Body::resources), optional("strategies", &Body::strategies),
+                 optional("priority", &Body::priority), optional("deadline", &Body::deadline),
+                 optional("durationSeconds", &Body::duration_seconds),
+                 optional("heartbeatSeconds", &Body::heartbeat_seconds),
+                 optional("cacheKey", &Body::cache_key), optional("token", &Body::token));
   }
 };
 

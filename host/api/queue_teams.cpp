@@ -24,10 +24,9 @@ struct TeamBody {
   std::int64_t max_held = 0;
   std::int64_t max_pending = 0;
 
-  static constexpr auto fields() {
-    return std::tuple{optional("weight", &TeamBody::weight),
-                      optional("maxHeld", &TeamBody::max_held),
-                      optional("maxPending", &TeamBody::max_pending)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("weight", &TeamBody::weight), optional("maxHeld", &TeamBody::max_held),
+                 optional("maxPending", &TeamBody::max_pending));
   }
 };
 
@@ -69,8 +68,8 @@ Paths::AnsweringRead read_team(const Request& request, const Query&) {
 struct PoolBody {
   std::optional<std::vector<std::string>> public_keys = {};  // nothing: as they are
 
-  static constexpr auto fields() {
-    return std::tuple{optional("publicKeys", &PoolBody::public_keys)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("publicKeys", &PoolBody::public_keys));
   }
 };
 
@@ -78,9 +77,9 @@ struct Attachment {
   std::vector<std::string> teams;
   bool exclusive = false;
 
-  static constexpr auto fields() {
-    return std::tuple{required("teams", &Attachment::teams),
-                      optional("exclusive", &Attachment::exclusive)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("teams", &Attachment::teams),
+                 optional("exclusive", &Attachment::exclusive));
   }
 };
 

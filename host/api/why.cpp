@@ -1,8 +1,11 @@
 // Why something is where it is, as a story in words: of a request, a pool, a launch configuration
 // or a worker; and how far what is said about times can be trusted.
+#include <cctype>
 #include <charconv>
+#include <cstdio>
 
 #include <muster/codec.hpp>
+#include <muster/plural.hpp>
 
 #include "host/api/fleet_api.hpp"
 #include "host/api/fleet_json.hpp"
@@ -40,6 +43,12 @@ std::string percent(std::int64_t part, std::int64_t whole) {
   return std::to_string((part * 100 + whole / 2) / whole) + " %";
 }
 
+std::string two_digits(double number) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.2f", number);
+  return digits;
+}
+
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
@@ -56,23 +65,30 @@ const verdict::Obstacle* cause_in(const Story& story) {
   return story.verdict->limited_by ? &*story.verdict->limited_by : nullptr;
 }
 
+// What is placed needs no heading: its text says what it has.
+std::string sentence_of(const verdict::Verdict& verdict) {
+  std::string text = verdict.text;
+  if (verdict.kind != verdict::Kind::placed) text = name_of(verdict.kind) + ": " + text;
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text + ".";
+}
+
 void tell_verdict(Story& story, const Fleet& fleet, Now now) {
   const verdict::Verdict& verdict = *story.verdict;
-  story.tell("It is " + name_of(verdict.kind) + ": " + verdict.text + ".");
+  story.tell(sentence_of(verdict));
   if (verdict.eta) {
-    story.tell("Expected in " + span_of(verdict.eta->p50 - now.wall) + " (" +
-               format_time(verdict.eta->p50) + "), and nine times out of ten within " +
-               span_of(verdict.eta->p90 - now.wall) + " (" + format_time(verdict.eta->p90) + ").");
+    story.tell("ETA: p50 in " + span_of(verdict.eta->p50 - now.wall) + " (" +
+               format_time(verdict.eta->p50) + "), p90 in " + span_of(verdict.eta->p90 - now.wall) +
+               " (" + format_time(verdict.eta->p90) + ").");
     const verdict::Calibration::Score& score = fleet.queue().calibration().last();
     if (score.expectations > 0)
-      story.tell("Of the last " + std::to_string(score.expectations) +
-                 " times that requests were told, " + percent(score.kept_p50, score.expectations) +
-                 " of the first and " + percent(score.kept_p90, score.expectations) +
-                 " of the second were kept.");
+      story.tell("ETA accuracy: of the last " + count_of(score.expectations, "prediction") + ", " +
+                 percent(score.kept_p50, score.expectations) + " were met by p50 and " +
+                 percent(score.kept_p90, score.expectations) + " by p90.");
   }
   const verdict::Obstacle* obstacle = cause_in(story);
   if (!obstacle) return;
-  story.tell((verdict.obstacle ? "The cause is " : "No more is launched for it because of ") +
+  story.tell((verdict.obstacle ? "Cause: " : "No worker is launched for it because of ") +
              obstacle->cause + " of " + obstacle->scope +
              (obstacle->until ? ", until " + format_time(*obstacle->until) : "") +
              ". Who can change it: " + obstacle->who + ".");
@@ -82,13 +98,13 @@ void tell_times(Story& story, const fleet::Times* times) {
   if (!times) return;
   const auto tell = [&](const char* what, const verdict::Durations& measured) {
     if (measured.empty()) return;
-    story.tell(std::string(what) + " " + span_of(measured.quantile(0.5)) + ", nine of ten " +
-               span_of(measured.quantile(0.9)) + " at most (the last " +
-               std::to_string(measured.size()) + ").");
+    story.tell(std::string(what) + ": p50 " + span_of(measured.quantile(0.5)) + ", p90 " +
+               span_of(measured.quantile(0.9)) + " (last " + std::to_string(measured.size()) +
+               ").");
   };
-  tell("Workers had an instance after", times->boot);
-  tell("They registered after another", times->registration);
-  tell("Leases lasted", times->lease);
+  tell("Launch time", times->boot);
+  tell("Registration time", times->registration);
+  tell("Lease time", times->lease);
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -99,9 +115,9 @@ std::string candidates_in_words(const queue::Waiting& candidates) {
   for (const WorkerPoolId& pool : candidates.pools) pools.push_back(pool.str());
   if (pools.empty())
     return candidates.shared ? "It may use the shared workers."
-                             : "It may use the workers of its team alone.";
+                             : "It may use only the workers of its team.";
   return "It may use the workers of " + listed(pools) +
-         (candidates.shared ? ", and the shared ones when none of them has room." : ".");
+         (candidates.shared ? ", and shared workers when none of those has room." : ".");
 }
 
 Story story_of(const queue::Request& request, const Fleet& fleet, Now now) {
@@ -128,7 +144,7 @@ Story story_of(const queue::Request& request, const Fleet& fleet, Now now) {
   tell_verdict(story, fleet, now);
   story.tell("Team " + team.id.str() + " holds " + std::to_string(team.held) +
              (team.max_held > 0 ? " of at most " + std::to_string(team.max_held) : "") + ", and " +
-             std::to_string(team.pending) + " of its requests wait.");
+             count_of(team.pending, "of its requests waits", "of its requests wait") + ".");
   return story;
 }
 
@@ -140,15 +156,16 @@ Story story_of(const fleet::Pool& pool, const Fleet& fleet, Now now) {
               .verdict = fleet.verdict_of(pool, now),
               .document = pool_detail(fleet, pool, now)};
   story.tell("Worker pool " + pool.id.str() + " has " + fleet::in_words(pool.totals) + "; " +
-             std::to_string(pool.demand.pending) + " wait for it, " +
-             std::to_string(pool.in_queue) + " of them in the queue of this host.");
+             std::to_string(pool.demand.pending) + " pending, " + std::to_string(pool.in_queue) +
+             " of them in the queue of this host.");
   tell_verdict(story, fleet, now);
   if (const queue::TeamPool* known = fleet.queue().find_pool(pool.id); known && known->dedicated) {
     std::vector<std::string> teams;
     for (const queue::Index team : known->teams)
       teams.push_back(fleet.queue().teams()[team].id.str());
     story.tell(teams.empty() ? "It is dedicated to teams, and none is attached."
-                             : "It serves the teams " + listed(teams) + ".");
+                             : (teams.size() == 1 ? "It serves team " : "It serves teams ") +
+                                   listed(teams) + ".");
   }
   tell_times(story, pool.times.get());
   return story;
@@ -163,14 +180,14 @@ Story story_of(fleet::Index index, const Fleet& fleet, Now now) {
               .document = launch_config_document(fleet, index, weights, now)};
   story.tell("Launch configuration " + launch_config.spec->launch_config.launch_config_id.str() +
              " of pool " + pool.id.str() + " is " + name_of(launch_config.status) +
-             " and launches at " + launch_config.spec->provider_id.str() + ": " +
+             " and launches with provider " + launch_config.spec->provider_id.str() + ": " +
              fleet::in_words(launch_config.totals) + ".");
   tell_verdict(story, fleet, now);
   for (const auto& [at, weight] : weights)
     if (at == index)
-      story.tell("Its weight is " + std::to_string(weight.value) + ": " + weight.arithmetic + ".");
+      story.tell("Weight " + two_digits(weight.value) + ": " + weight.arithmetic + ".");
   const bidding::HealthCounts health = launch_config.health.last_hour(now.wall);
-  story.tell("In the last hour " + std::to_string(health.tried) + " launches were tried, " +
+  story.tell("In the last hour: " + count_of(health.tried, "launch", "launches") + ", " +
              std::to_string(health.failed) + " failed, " + std::to_string(health.registered) +
              " registered, " + std::to_string(health.claimed) + " took work.");
   tell_times(story, launch_config.times.get());
@@ -192,7 +209,7 @@ Story story_of(const fleet::Worker& worker, const Fleet& fleet, Now now) {
              (known->tags.empty() ? "" : ", tags " + listed(known->tags)) +
              "; in use: " + (known->leases.empty() ? "nothing" : queue::in_words(known->used)) +
              (known->elsewhere > 0 ? ", and " + std::to_string(known->elsewhere) +
-                                         " active-task that it was given elsewhere"
+                                         " active-task of work from elsewhere"
                                    : "") +
              ".");
   for (const queue::Index lease : known->leases) {
@@ -247,8 +264,8 @@ void tell_rule(Story& story, FleetRuntime& host, json::object& answer) {
   if (!rule) return;
   const auto text = [&](const char* key) { return json::write((*rule)[key]); };
   const auto name = [&](const char* key) { return std::string((*rule)[key].as_string()); };
-  story.tell(name("file") + ":" + text("line") + ":" + text("column") + " says so: rule \"" +
-             name("rule") + "\" sets " + name("key") + " = " + text("value") + ".");
+  story.tell(name("file") + ":" + text("line") + ":" + text("column") + ": rule \"" + name("rule") +
+             "\" sets " + name("key") + " = " + text("value") + ".");
   answer["rule"] = std::move(*rule);
 }
 
@@ -256,15 +273,15 @@ Response tell_why(const Request& request, const Query& query, FleetRuntime& host
   const std::string subject = query.text("subject");
   if (subject.empty())
     return error_answer(request, 400, "InputError",
-                        "`subject` says about what: a request, a pool, a launch configuration, or "
+                        "`subject` is missing: name a request, a pool, a launch configuration, or "
                         "a worker as workerGroup/workerId");
   std::vector<Story> stories;
   host.fleet().read(
       [&](const Fleet& fleet, Now now) { stories = find_stories(subject, fleet, now); });
   if (stories.empty())
     return error_answer(request, 404, "ResourceNotFound",
-                        "nobody knows " + subject +
-                            ": it is no request, pool, launch configuration or worker "
+                        subject +
+                            " is not a request, pool, launch configuration or worker "
                             "(workerGroup/workerId) of this host");
   json::array told;
   for (Story& story : stories) {

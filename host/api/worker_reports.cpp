@@ -33,9 +33,10 @@ Paths::ChangeRead read_interruption(const Request& request) {
     } else if (key == "reason" && value.is_string() && value.get_string().size() <= 1000) {
       interruption.reason = value.get_string();
     } else {
-      return wrong(request, "`" + std::string(key) +
-                                "` is not known here, or is no text of at most 1000 characters; "
-                                "the body has `at` and perhaps `reason`");
+      return wrong(request,
+                   "`" + std::string(key) +
+                       "` is not known here, or is not a string of at most 1000 characters; "
+                       "the body has `at` and perhaps `reason`");
     }
   }
   if (!told) return wrong(request, "`at` is missing: when the machine is taken away");

@@ -30,19 +30,17 @@ struct ClientRow {
   bool disabled = false;
   bool replay_protection = false;
 
-  static constexpr auto fields() {
-    return std::tuple{required("clientId", &ClientRow::client_id),
-                      required("kind", &ClientRow::kind),
-                      required("description", &ClientRow::description),
-                      required("scopes", &ClientRow::scopes),
-                      required("secret", &ClientRow::secret),
-                      required("replacedSecret", &ClientRow::replaced_secret),
-                      required("replacedUntil", &ClientRow::replaced_until),
-                      required("created", &ClientRow::created),
-                      required("lastModified", &ClientRow::last_modified),
-                      required("expires", &ClientRow::expires),
-                      required("disabled", &ClientRow::disabled),
-                      required("replayProtection", &ClientRow::replay_protection)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("clientId", &ClientRow::client_id), required("kind", &ClientRow::kind),
+                 required("description", &ClientRow::description),
+                 required("scopes", &ClientRow::scopes), required("secret", &ClientRow::secret),
+                 required("replacedSecret", &ClientRow::replaced_secret),
+                 required("replacedUntil", &ClientRow::replaced_until),
+                 required("created", &ClientRow::created),
+                 required("lastModified", &ClientRow::last_modified),
+                 required("expires", &ClientRow::expires),
+                 required("disabled", &ClientRow::disabled),
+                 required("replayProtection", &ClientRow::replay_protection));
   }
 };
 

@@ -121,7 +121,7 @@ Result<void> ClientStore::check_scopes(const std::vector<std::string>& scopes,
   for (const std::string& one : all.list()) wanted.push_back(scope(one));
   const auto refused = Authority::refuse(by, all_of(std::move(wanted)));
   if (!refused) return {};
-  return Error::auth("nobody can give what he does not have. " + *refused);
+  return Error::auth("a client can only give scopes that it has. " + *refused);
 }
 
 Result<void> ClientStore::check_store() const {
@@ -149,7 +149,7 @@ Result<void> ClientStore::wait_for(Lock lock, store::Batch batch, events::Event 
   std::unique_lock waiting(state->mutex);
   while (!state->changed.wait_for(waiting, milliseconds(100), [&] { return state->durable; }))
     if (!parts_.committer->health().ok)
-      return Error::transient("this counts already, but is not durable yet, as the store fails: " +
+      return Error::transient("this is in effect but not durable yet, because the store fails: " +
                               parts_.committer->health().sentence);
   return {};
 }

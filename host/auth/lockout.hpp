@@ -8,8 +8,8 @@
 #include <optional>
 #include <unordered_map>
 
-#include "host/auth/networks.hpp"
 #include "lib/base/clock.hpp"
+#include "lib/base/networks.hpp"
 
 namespace muster::auth {
 

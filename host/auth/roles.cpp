@@ -55,10 +55,9 @@ Result<void> Roles::check(const Role& role) {
     if (scope.find(parameter, at + 1) != scope.npos)
       return wrong_role(role.pattern, "`" + scope + "` has `<..>` more than once");
     if (scope.ends_with("*<..>"))
-      return wrong_role(role.pattern,
-                        "`" + scope +
-                            "` ends with `*<..>`, of which nobody can say whether the "
-                            "star is a pattern");
+      return wrong_role(role.pattern, "`" + scope +
+                                          "` ends with `*<..>`, which leaves open whether the "
+                                          "star is a pattern");
   }
   return {};
 }

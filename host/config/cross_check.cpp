@@ -6,9 +6,9 @@
 
 #include <muster/nearest.hpp>
 
-#include "host/auth/networks.hpp"
 #include "host/auth/roles.hpp"
 #include "host/config/installed_plugins.hpp"
+#include "lib/base/networks.hpp"
 #include "lib/git/repository.hpp"
 
 namespace muster::config {
@@ -148,7 +148,7 @@ class CrossCheck {
         error(pointer, "this is the data directory, which is the host's own",
               "use another folder, for example " + (folder / "plugins.d").string());
       else if (folder.parent_path() != host_.data_directory)  // there the host makes it
-        check_folder(pointer, folder, "it is watched for, and read as soon as it is there");
+        check_folder(pointer, folder, "the host watches for it and reads it when it appears");
     }
   }
 
@@ -181,14 +181,14 @@ class CrossCheck {
     if (!git::is_remote(workers.git))
       check_folder(source + "/git", workers.git, "make it, or correct the path");
     else if (workers.git.starts_with('-'))
-      error(source + "/git", "this is no address",
+      error(source + "/git", "this is not an address",
             "write for example \"https://host/workers.git\"");
     else if (has_password(workers.git))
       error(source + "/git", "an address with a password in it is seen by everybody who sees logs",
             "give it to git: git config --global credential.helper, or use ssh");
     if (!git::is_plain_ref(workers.ref))
       error(source + "/ref",
-            json::write(json::value(json::string(workers.ref))) + " is no branch, tag or commit",
+            json::write(json::value(json::string(workers.ref))) + " is not a branch, tag or commit",
             "write for example ref = \"main\"");
     const auto normal = workers.folder.lexically_normal();
     if (workers.folder.is_absolute() || (!normal.empty() && *normal.begin() == ".."))
@@ -239,7 +239,7 @@ class CrossCheck {
 
   void check_expiry(const std::string& pointer, const std::optional<Time>& read) {
     if (!read && document_.values.contains(pointer + "/expires"))
-      error(pointer + "/expires", "this is no time",
+      error(pointer + "/expires", "this is not a time",
             "write a time with its zone, such as \"2027-01-31T00:00:00Z\"");
   }
 
@@ -256,7 +256,7 @@ class CrossCheck {
     if (const auto roles = auth::Roles::make(host_.auth.roles); !roles)
       error("/auth/roles", roles.error().message, "change the role");
     for (std::size_t i = 0; i < host_.auth.trusted_proxies.size(); ++i)
-      if (const auto network = auth::Networks::parse({host_.auth.trusted_proxies[i]}); !network)
+      if (const auto network = Networks::parse({host_.auth.trusted_proxies[i]}); !network)
         error("/auth/trustedProxies/" + std::to_string(i), network.error().message,
               "name the proxies' own addresses");
   }

@@ -44,7 +44,7 @@ std::string read_count(const json::value& value, Count& into) {
 Result<Answer> read_counts(const json::value& document, const std::vector<WorkerPoolId>& pools,
                            Time at) {
   if (!document.is_object())
-    return Error::invalid("it is no object of the form {\"<workerPoolId>\": <pending>}");
+    return Error::invalid("it is not an object of the form {\"<workerPoolId>\": <pending>}");
   const json::object& table = document.get_object();
   Answer answer;
   std::set<std::string_view> known;

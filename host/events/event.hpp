@@ -35,17 +35,14 @@ struct Event {
   std::string text = {};      // one line for people
   json::object details = {};  // what programs need besides: capacity, reason, errorId, title, ...
 
-  static constexpr auto fields() {
-    return std::tuple{required("number", &Event::number),
-                      required("at", &Event::at),
-                      required("kind", &Event::kind),
-                      optional("workerPoolId", &Event::worker_pool_id),
-                      optional("launchConfigId", &Event::launch_config_id),
-                      optional("providerId", &Event::provider_id),
-                      optional("workerGroup", &Event::worker_group),
-                      optional("workerId", &Event::worker_id),
-                      required("text", &Event::text),
-                      optional("details", &Event::details)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("number", &Event::number), required("at", &Event::at),
+                 required("kind", &Event::kind), optional("workerPoolId", &Event::worker_pool_id),
+                 optional("launchConfigId", &Event::launch_config_id),
+                 optional("providerId", &Event::provider_id),
+                 optional("workerGroup", &Event::worker_group),
+                 optional("workerId", &Event::worker_id), required("text", &Event::text),
+                 optional("details", &Event::details));
   }
 };
 
@@ -57,10 +54,9 @@ struct DeliveryRow {
   std::int64_t delivered = 0;  // the number of the last event that it has confirmed, or given up
   Time at{};
 
-  static constexpr auto fields() {
-    return std::tuple{required("consumer", &DeliveryRow::consumer),
-                      required("delivered", &DeliveryRow::delivered),
-                      required("at", &DeliveryRow::at)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("consumer", &DeliveryRow::consumer),
+                 required("delivered", &DeliveryRow::delivered), required("at", &DeliveryRow::at));
   }
 };
 
@@ -75,13 +71,11 @@ struct DeadLetterRow {
   std::string problem;  // what the last attempt met
   json::object event;   // the events themselves are kept for a bounded time only
 
-  static constexpr auto fields() {
-    return std::tuple{required("consumer", &DeadLetterRow::consumer),
-                      required("number", &DeadLetterRow::number),
-                      required("at", &DeadLetterRow::at),
-                      required("attempts", &DeadLetterRow::attempts),
-                      required("problem", &DeadLetterRow::problem),
-                      required("event", &DeadLetterRow::event)};
+  static constexpr auto fields(auto visit) {
+    return visit(
+        required("consumer", &DeadLetterRow::consumer), required("number", &DeadLetterRow::number),
+        required("at", &DeadLetterRow::at), required("attempts", &DeadLetterRow::attempts),
+        required("problem", &DeadLetterRow::problem), required("event", &DeadLetterRow::event));
   }
 };
 

@@ -212,7 +212,7 @@ verdict::Obstacle no_bid(const ProviderId& provider, std::string text,
   return {.cause = std::move(cause),
           .scope = "provider " + provider.str(),
           .text = provider.str() + std::move(text),
-          .who = "whoever maintains provider " + provider.str()};
+          .who = "the maintainer of provider " + provider.str()};
 }
 
 }  // namespace

@@ -50,12 +50,12 @@ struct LaunchConfigSpec {
   double initial_weight = 1;
   json::object worker_config = {};  // what its workers receive
 
-  static constexpr auto fields() {
-    return std::tuple{required("launchConfig", &LaunchConfigSpec::launch_config),
-                      required("providerId", &LaunchConfigSpec::provider_id),
-                      optional("maxCapacity", &LaunchConfigSpec::max_capacity),
-                      optional("initialWeight", &LaunchConfigSpec::initial_weight),
-                      optional("workerConfig", &LaunchConfigSpec::worker_config)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("launchConfig", &LaunchConfigSpec::launch_config),
+                 required("providerId", &LaunchConfigSpec::provider_id),
+                 optional("maxCapacity", &LaunchConfigSpec::max_capacity),
+                 optional("initialWeight", &LaunchConfigSpec::initial_weight),
+                 optional("workerConfig", &LaunchConfigSpec::worker_config));
   }
 };
 

@@ -270,7 +270,7 @@ void Fleet::launch_uncertain(Index index, const Error& error) {
     if (worker->phase != LaunchPhase::uncertain) worker->since = now_.wall;
     worker->phase = LaunchPhase::uncertain;
     if (worker->state == WorkerState::requested)
-      worker->reason = "nobody knows whether it was launched: " + error.message;
+      worker->reason = "the outcome of the launch is unknown: " + error.message;
   }
   hold(workers_[index].provider, narrowed(error, workers_[index].launch_config));
   list_soon(workers_[index].provider);

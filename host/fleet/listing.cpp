@@ -189,7 +189,7 @@ void Fleet::unknown_instance(Index provider, const Instance& instance) {
       static_cast<std::int32_t>(std::clamp<std::int64_t>(instance.capacity, 1, 1'000'000));
   worker.epoch = instance.epoch;
   worker.created = worker.since = now_.wall;
-  worker.reason = "found at the provider: nobody knew it";
+  worker.reason = "found at the provider, unknown to this host";
   worker.group = index_of_group(instance.worker_group.str());
   worker.worker_id = instance.worker_id.str();
   worker.provider_data = json::write(instance.provider_data);

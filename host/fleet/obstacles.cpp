@@ -6,24 +6,24 @@
 namespace muster::fleet {
 namespace {
 
-std::string who_mends(const bidding::Hold& hold) {
+std::string who_resolves(const bidding::Hold& hold) {
   const std::string provider = hold.provider_id.str();
   switch (hold.error.error_class) {
     case ErrorClass::capacity:
-      return "nobody but " + provider +
+      return "only " + provider +
              "; the pool's owner can allow other regions, zones or instance types";
     case ErrorClass::quota:
-      return "whoever administers the account of " + provider + ", by raising its quota";
+      return "the administrator of the account of " + provider + ", by raising its quota";
     case ErrorClass::auth:
-      return "an operator, by mending the credentials or permissions of " + provider;
+      return "an operator, by correcting the credentials or permissions of " + provider;
     case ErrorClass::throttle:
     case ErrorClass::transient:
     case ErrorClass::cancelled:
-      return "it passes by itself; an operator can try at once: muster release-hold " + provider;
+      return "it passes by itself; an operator can retry now: muster holds release " + provider;
     case ErrorClass::internal:
-      return "whoever maintains the plugin of " + provider;
+      return "the maintainer of the plugin of " + provider;
     default:
-      return "the pool's owner, by mending what the worker configuration says for " + provider;
+      return "the pool's owner, by correcting the worker configuration for " + provider;
   }
 }
 
@@ -36,7 +36,7 @@ verdict::Obstacle held(const bidding::Hold& hold, const std::string& name) {
   verdict::Obstacle obstacle{.cause = std::string(to_string(hold.error.error_class)),
                              .scope = scope_of(hold),
                              .text = name + ": " + hold.in_words(),
-                             .who = who_mends(hold)};
+                             .who = who_resolves(hold)};
   if (!hold.probing) obstacle.until = hold.until;  // else its canary wakes the pool
   return obstacle;
 }
@@ -47,7 +47,7 @@ verdict::Obstacle paused(const LaunchConfigState& launch_config, const std::stri
           .text = name + ": paused until " + format_time(launch_config.paused_until) +
                   (launch_config.pause_reason.empty() ? "" : ": " + launch_config.pause_reason),
           .until = launch_config.paused_until,
-          .who = "an operator: muster resume " +
+          .who = "an operator: muster launch-configs resume " +
                  launch_config.spec->launch_config.worker_pool_id.str() + " " + name};
 }
 
@@ -67,8 +67,7 @@ verdict::Obstacle Fleet::limit_of(Index pool_index, Index index) const {
   if (spec.max_capacity && *spec.max_capacity - launch_config.totals.used() < unit)
     return {.cause = verdict::cause::launch_config_limit,
             .scope = "launch configuration " + name,
-            .text = name +
-                    ": its limits leave no room for one more: workerManager.maxCapacity is " +
+            .text = name + ": no room for another worker: workerManager.maxCapacity is " +
                     std::to_string(*spec.max_capacity) + ", " + in_words(launch_config.totals),
             .who = by_owner + "workerManager.maxCapacity",
             .key = "workerManager.maxCapacity",
@@ -77,7 +76,7 @@ verdict::Obstacle Fleet::limit_of(Index pool_index, Index index) const {
   if (pool.spec && pool.spec->settings.max_capacity - pool.totals.used() < unit)
     return {.cause = verdict::cause::max_capacity,
             .scope = "pool " + pool.id.str(),
-            .text = name + ": its limits leave no room for one more: maxCapacity of the pool is " +
+            .text = name + ": no room for another worker: maxCapacity of the pool is " +
                     std::to_string(pool.spec->settings.max_capacity) + ", " +
                     in_words(pool.totals) + ", and a worker has " + std::to_string(unit),
             .who = by_owner + "maxCapacity",
@@ -85,7 +84,7 @@ verdict::Obstacle Fleet::limit_of(Index pool_index, Index index) const {
             .pool = pool.id};
   return {.cause = verdict::cause::provider_limit,
           .scope = "provider " + provider.id.str(),
-          .text = name + ": its limits leave no room for one more: provider " + provider.id.str() +
+          .text = name + ": no room for another worker: provider " + provider.id.str() +
                   " may have " + std::to_string(provider.settings.max_capacity.value_or(0)) +
                   " for all pools, " + in_words(provider.totals),
           .who = "an operator, by raising launch.maxCapacity of provider " + provider.id.str() +
@@ -108,7 +107,7 @@ std::optional<verdict::Obstacle> Fleet::obstacle_of(Index pool, Index index,
         .scope = "provider " + provider.id.str(),
         .text = name + ": provider " + provider.id.str() + " is not available" +
                 (provider.trouble.empty() ? "" : ": " + provider.trouble),
-        .who = "an operator: see what muster plugin list and the log say of " + provider.id.str()};
+        .who = "an operator: see `muster plugin list` and the log for " + provider.id.str()};
   if (const bidding::Hold* hold = holds_.find(provider.id, document, now_.wall))
     return held(*hold, name);
   if (weight.value <= 0)
@@ -116,13 +115,13 @@ std::optional<verdict::Obstacle> Fleet::obstacle_of(Index pool, Index index,
         .cause = verdict::cause::unhealthy,
         .scope = scope,
         .text = name + ": its weight is 0 (" + weight.arithmetic + ")",
-        .who = "the pool's owner, by mending what makes its workers fail; see: muster errors"};
+        .who = "the pool's owner, by correcting what makes its workers fail; see: muster errors"};
   if (!could_help(pools_[pool], launch_config))
     return verdict::Obstacle{
         .cause = verdict::cause::unsuitable,
         .scope = scope,
-        .text = name + ": its workers could not serve what waits in the queue",
-        .who = "whoever asks, by asking for less or for other tags, or the pool's owner",
+        .text = name + ": its workers cannot serve the requests that wait",
+        .who = "the client, by asking for less or for other tags, or the pool's owner",
         .key = "workerConfig.queue",
         .pool = pools_[pool].id,
         .launch_config = document.launch_config_id};
@@ -132,8 +131,8 @@ std::optional<verdict::Obstacle> Fleet::obstacle_of(Index pool, Index index,
   if (launch_config.on_probation && launch_config.totals.requested + launch_config.totals.lost > 0)
     return verdict::Obstacle{.cause = verdict::cause::canary,
                              .scope = scope,
-                             .text = name + ": one launch tries whether it works again",
-                             .who = "nobody needs to: its outcome decides"};
+                             .text = name + ": one launch is testing whether it works again",
+                             .who = "nobody: the outcome of that launch decides"};
   if (canary || launch_config.on_probation) instances = 1;
   return std::nullopt;
 }

@@ -1,6 +1,6 @@
 #include "host/fleet/question_lanes.hpp"
 
-#include "host/plugin_loader/deadline_context.hpp"
+#include "lib/base/deadline_context.hpp"
 
 namespace muster::fleet {
 
@@ -124,7 +124,7 @@ Answer QuestionLanes::put(const std::string& instance_id, const Question& questi
                               .hold_for(std::chrono::seconds(15));
     return {question.call_id, std::visit(Fail{missing}, question.ask)};
   }
-  const plugin_loader::DeadlineContext context(callee.deadline, &stopping_);
+  const DeadlineContext context(callee.deadline, &stopping_);
   return {question.call_id, std::visit(Call{*callee.channel, context}, question.ask)};
 }
 

@@ -20,9 +20,9 @@ struct QueueFacts {
   std::optional<std::vector<std::string>> tags = {};
   std::optional<std::string> team = {};
 
-  static constexpr auto fields() {
-    return std::tuple{optional("resources", &QueueFacts::resources),
-                      optional("tags", &QueueFacts::tags), optional("team", &QueueFacts::team)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("resources", &QueueFacts::resources), optional("tags", &QueueFacts::tags),
+                 optional("team", &QueueFacts::team));
   }
 };
 

@@ -55,8 +55,8 @@ struct HostRow {
   std::string name;
   std::string value;
 
-  static constexpr auto fields() {
-    return std::tuple{required("name", &HostRow::name), required("value", &HostRow::value)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("name", &HostRow::name), required("value", &HostRow::value));
   }
 };
 
@@ -69,11 +69,11 @@ struct ApiPoolRow {
   Time created{};
   Time last_modified{};
 
-  static constexpr auto fields() {
-    return std::tuple{required("workerPoolId", &ApiPoolRow::worker_pool_id),
-                      required("document", &ApiPoolRow::document),
-                      required("created", &ApiPoolRow::created),
-                      required("lastModified", &ApiPoolRow::last_modified)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("workerPoolId", &ApiPoolRow::worker_pool_id),
+                 required("document", &ApiPoolRow::document),
+                 required("created", &ApiPoolRow::created),
+                 required("lastModified", &ApiPoolRow::last_modified));
   }
 };
 
@@ -88,11 +88,11 @@ struct PoolRow {
   std::optional<Time> created = {};
   std::optional<Time> last_modified = {};  // when its configuration changed
 
-  static constexpr auto fields() {
-    return std::tuple{required("workerPoolId", &PoolRow::worker_pool_id),
-                      required("spec", &PoolRow::spec), required("history", &PoolRow::history),
-                      required("created", &PoolRow::created),
-                      required("lastModified", &PoolRow::last_modified)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("workerPoolId", &PoolRow::worker_pool_id),
+                 required("spec", &PoolRow::spec), required("history", &PoolRow::history),
+                 required("created", &PoolRow::created),
+                 required("lastModified", &PoolRow::last_modified));
   }
 };
 
@@ -111,18 +111,18 @@ struct LaunchConfigRow {
   json::object spec;          // placement, document, capacityPerInstance, ... (configuration.hpp)
   json::array health = {};    // the last hour by minutes (health.hpp)
 
-  static constexpr auto fields() {
-    return std::tuple{required("workerPoolId", &LaunchConfigRow::worker_pool_id),
-                      required("launchConfigId", &LaunchConfigRow::launch_config_id),
-                      required("providerId", &LaunchConfigRow::provider_id),
-                      required("status", &LaunchConfigRow::status),
-                      required("pausedUntil", &LaunchConfigRow::paused_until),
-                      required("pauseReason", &LaunchConfigRow::pause_reason),
-                      required("created", &LaunchConfigRow::created),
-                      required("archived", &LaunchConfigRow::archived),
-                      required("doubted", &LaunchConfigRow::on_probation),
-                      required("spec", &LaunchConfigRow::spec),
-                      required("health", &LaunchConfigRow::health)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("workerPoolId", &LaunchConfigRow::worker_pool_id),
+                 required("launchConfigId", &LaunchConfigRow::launch_config_id),
+                 required("providerId", &LaunchConfigRow::provider_id),
+                 required("status", &LaunchConfigRow::status),
+                 required("pausedUntil", &LaunchConfigRow::paused_until),
+                 required("pauseReason", &LaunchConfigRow::pause_reason),
+                 required("created", &LaunchConfigRow::created),
+                 required("archived", &LaunchConfigRow::archived),
+                 required("doubted", &LaunchConfigRow::on_probation),
+                 required("spec", &LaunchConfigRow::spec),
+                 required("health", &LaunchConfigRow::health));
   }
 };
 
@@ -161,36 +161,30 @@ struct WorkerRow {
   std::string next_secret_digest = {};
   Origin origin = Origin::launched;
 
-  static constexpr auto fields() {
-    return std::tuple{required("number", &WorkerRow::number),
-                      required("workerPoolId", &WorkerRow::worker_pool_id),
-                      required("launchConfigId", &WorkerRow::launch_config_id),
-                      required("providerId", &WorkerRow::provider_id),
-                      required("workerGroup", &WorkerRow::worker_group),
-                      required("workerId", &WorkerRow::worker_id),
-                      required("state", &WorkerRow::state),
-                      required("phase", &WorkerRow::phase),
-                      required("drain", &WorkerRow::drain),
-                      required("capacity", &WorkerRow::capacity),
-                      required("busy", &WorkerRow::busy),
-                      required("epoch", &WorkerRow::epoch),
-                      required("attempts", &WorkerRow::attempts),
-                      required("price", &WorkerRow::price),
-                      required("created", &WorkerRow::created),
-                      required("since", &WorkerRow::since),
-                      required("registered", &WorkerRow::registered),
-                      required("credentialsExpire", &WorkerRow::credentials_expire),
-                      required("lastActive", &WorkerRow::last_active),
-                      required("idleSince", &WorkerRow::idle_since),
-                      required("interruption", &WorkerRow::interruption),
-                      required("quarantinedUntil", &WorkerRow::quarantined_until),
-                      required("reason", &WorkerRow::reason),
-                      required("providerData", &WorkerRow::provider_data),
-                      required("expires", &WorkerRow::expires),
-                      required("lastModified", &WorkerRow::last_modified),
-                      required("secretDigest", &WorkerRow::secret_digest),
-                      required("nextSecretDigest", &WorkerRow::next_secret_digest),
-                      required("origin", &WorkerRow::origin)};
+  static constexpr auto fields(auto visit) {
+    return visit(
+        required("number", &WorkerRow::number),
+        required("workerPoolId", &WorkerRow::worker_pool_id),
+        required("launchConfigId", &WorkerRow::launch_config_id),
+        required("providerId", &WorkerRow::provider_id),
+        required("workerGroup", &WorkerRow::worker_group),
+        required("workerId", &WorkerRow::worker_id), required("state", &WorkerRow::state),
+        required("phase", &WorkerRow::phase), required("drain", &WorkerRow::drain),
+        required("capacity", &WorkerRow::capacity), required("busy", &WorkerRow::busy),
+        required("epoch", &WorkerRow::epoch), required("attempts", &WorkerRow::attempts),
+        required("price", &WorkerRow::price), required("created", &WorkerRow::created),
+        required("since", &WorkerRow::since), required("registered", &WorkerRow::registered),
+        required("credentialsExpire", &WorkerRow::credentials_expire),
+        required("lastActive", &WorkerRow::last_active),
+        required("idleSince", &WorkerRow::idle_since),
+        required("interruption", &WorkerRow::interruption),
+        required("quarantinedUntil", &WorkerRow::quarantined_until),
+        required("reason", &WorkerRow::reason), required("providerData", &WorkerRow::provider_data),
+        required("expires", &WorkerRow::expires),
+        required("lastModified", &WorkerRow::last_modified),
+        required("secretDigest", &WorkerRow::secret_digest),
+        required("nextSecretDigest", &WorkerRow::next_secret_digest),
+        required("origin", &WorkerRow::origin));
   }
 };
 
@@ -201,9 +195,9 @@ struct WorkerFactsRow {
   std::int64_t number = 0;  // the worker's
   json::object facts = {};
 
-  static constexpr auto fields() {
-    return std::tuple{required("number", &WorkerFactsRow::number),
-                      required("facts", &WorkerFactsRow::facts)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("number", &WorkerFactsRow::number),
+                 required("facts", &WorkerFactsRow::facts));
   }
 };
 
@@ -225,20 +219,15 @@ struct HoldRow {
   std::int64_t strikes = 1;  // how often in a row; each doubles the time
   bool probing = false;      // the time is over, one canary launch decides
 
-  static constexpr auto fields() {
-    return std::tuple{required("providerId", &HoldRow::provider_id),
-                      required("scope", &HoldRow::scope),
-                      required("errorClass", &HoldRow::error_class),
-                      required("region", &HoldRow::region),
-                      required("zone", &HoldRow::zone),
-                      required("instanceType", &HoldRow::instance_type),
-                      required("launchConfigId", &HoldRow::launch_config_id),
-                      required("message", &HoldRow::message),
-                      required("code", &HoldRow::code),
-                      required("since", &HoldRow::since),
-                      required("until", &HoldRow::until),
-                      required("strikes", &HoldRow::strikes),
-                      required("probing", &HoldRow::probing)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("providerId", &HoldRow::provider_id), required("scope", &HoldRow::scope),
+                 required("errorClass", &HoldRow::error_class),
+                 required("region", &HoldRow::region), required("zone", &HoldRow::zone),
+                 required("instanceType", &HoldRow::instance_type),
+                 required("launchConfigId", &HoldRow::launch_config_id),
+                 required("message", &HoldRow::message), required("code", &HoldRow::code),
+                 required("since", &HoldRow::since), required("until", &HoldRow::until),
+                 required("strikes", &HoldRow::strikes), required("probing", &HoldRow::probing));
   }
 };
 
@@ -254,14 +243,12 @@ struct DecisionRow {
   std::string reason;          // in words
   json::object document = {};  // inputs and answers
 
-  static constexpr auto fields() {
-    return std::tuple{required("workerPoolId", &DecisionRow::worker_pool_id),
-                      required("number", &DecisionRow::number),
-                      required("at", &DecisionRow::at),
-                      required("kind", &DecisionRow::kind),
-                      required("digest", &DecisionRow::digest),
-                      required("reason", &DecisionRow::reason),
-                      required("document", &DecisionRow::document)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("workerPoolId", &DecisionRow::worker_pool_id),
+                 required("number", &DecisionRow::number), required("at", &DecisionRow::at),
+                 required("kind", &DecisionRow::kind), required("digest", &DecisionRow::digest),
+                 required("reason", &DecisionRow::reason),
+                 required("document", &DecisionRow::document));
   }
 };
 
@@ -278,15 +265,13 @@ struct PoolErrorRow {
   LaunchConfigId launch_config_id;
   json::object extra = {};
 
-  static constexpr auto fields() {
-    return std::tuple{required("workerPoolId", &PoolErrorRow::worker_pool_id),
-                      required("number", &PoolErrorRow::number),
-                      required("at", &PoolErrorRow::at),
-                      required("kind", &PoolErrorRow::kind),
-                      required("title", &PoolErrorRow::title),
-                      required("description", &PoolErrorRow::description),
-                      required("launchConfigId", &PoolErrorRow::launch_config_id),
-                      required("extra", &PoolErrorRow::extra)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("workerPoolId", &PoolErrorRow::worker_pool_id),
+                 required("number", &PoolErrorRow::number), required("at", &PoolErrorRow::at),
+                 required("kind", &PoolErrorRow::kind), required("title", &PoolErrorRow::title),
+                 required("description", &PoolErrorRow::description),
+                 required("launchConfigId", &PoolErrorRow::launch_config_id),
+                 required("extra", &PoolErrorRow::extra));
   }
 };
 

@@ -9,9 +9,9 @@ namespace {
 struct WindowDocument {
   std::vector<std::int64_t> weekdays;
   std::int64_t from = 0, to = 0;  // minutes
-  static constexpr auto fields() {
-    return std::tuple{optional("weekdays", &WindowDocument::weekdays),
-                      required("from", &WindowDocument::from), required("to", &WindowDocument::to)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("weekdays", &WindowDocument::weekdays),
+                 required("from", &WindowDocument::from), required("to", &WindowDocument::to));
   }
 };
 
@@ -31,27 +31,24 @@ struct Document {
   std::vector<queue::Strategy> placement_strategies;
   json::object payload_schema;
 
-  static constexpr auto fields() {
-    return std::tuple{required("workerPoolId", &Document::worker_pool_id),
-                      required("origin", &Document::origin),
-                      required("owner", &Document::owner),
-                      required("description", &Document::description),
-                      required("emailOnError", &Document::email_on_error),
-                      required("strategy", &Document::strategy),
-                      required("settings", &Document::settings),
-                      required("registrationTimeout", &Document::registration_timeout),
-                      required("reregistrationTimeout", &Document::reregistration_timeout),
-                      required("queueInactivityTimeout", &Document::queue_inactivity_timeout),
-                      required("idleTimeout", &Document::idle_timeout),
-                      required("warmCapacity", &Document::warm_capacity),
-                      optional("cyclingWorkers", &Document::cycling_workers),
-                      required("cyclingShare", &Document::cycling_share),
-                      optional("cyclingWindows", &Document::cycling_windows),
-                      required("providers", &Document::providers),
-                      optional("teams", &Document::teams),
-                      optional("publicWorkerKeys", &Document::public_worker_keys),
-                      optional("placementStrategies", &Document::placement_strategies),
-                      optional("payloadSchema", &Document::payload_schema)};
+  static constexpr auto fields(auto visit) {
+    return visit(
+        required("workerPoolId", &Document::worker_pool_id), required("origin", &Document::origin),
+        required("owner", &Document::owner), required("description", &Document::description),
+        required("emailOnError", &Document::email_on_error),
+        required("strategy", &Document::strategy), required("settings", &Document::settings),
+        required("registrationTimeout", &Document::registration_timeout),
+        required("reregistrationTimeout", &Document::reregistration_timeout),
+        required("queueInactivityTimeout", &Document::queue_inactivity_timeout),
+        required("idleTimeout", &Document::idle_timeout),
+        required("warmCapacity", &Document::warm_capacity),
+        optional("cyclingWorkers", &Document::cycling_workers),
+        required("cyclingShare", &Document::cycling_share),
+        optional("cyclingWindows", &Document::cycling_windows),
+        required("providers", &Document::providers), optional("teams", &Document::teams),
+        optional("publicWorkerKeys", &Document::public_worker_keys),
+        optional("placementStrategies", &Document::placement_strategies),
+        optional("payloadSchema", &Document::payload_schema));
   }
 };
 

@@ -22,13 +22,12 @@ struct TimesRow {
   LaunchConfigId launch_config_id;
   json::array boot, registration, start, lease;  // milliseconds, the oldest first
 
-  static constexpr auto fields() {
-    return std::tuple{required("workerPoolId", &TimesRow::worker_pool_id),
-                      required("launchConfigId", &TimesRow::launch_config_id),
-                      required("boot", &TimesRow::boot),
-                      required("registration", &TimesRow::registration),
-                      required("start", &TimesRow::start),
-                      required("lease", &TimesRow::lease)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("workerPoolId", &TimesRow::worker_pool_id),
+                 required("launchConfigId", &TimesRow::launch_config_id),
+                 required("boot", &TimesRow::boot),
+                 required("registration", &TimesRow::registration),
+                 required("start", &TimesRow::start), required("lease", &TimesRow::lease));
   }
 };
 

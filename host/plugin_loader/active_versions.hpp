@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <map>
 #include <string>
-#include <tuple>
 
 #include <muster/error.hpp>
 #include <muster/fields.hpp>
@@ -17,10 +16,10 @@ struct ActiveVersion {
   std::string
       skipped;  // rolled back from: not taken up again although it lies in the plugin folder
 
-  static constexpr auto fields() {
-    return std::tuple{optional("active", &ActiveVersion::active),
-                      optional("previous", &ActiveVersion::previous),
-                      optional("skipped", &ActiveVersion::skipped)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("active", &ActiveVersion::active),
+                 optional("previous", &ActiveVersion::previous),
+                 optional("skipped", &ActiveVersion::skipped));
   }
 };
 

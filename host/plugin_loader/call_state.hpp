@@ -2,6 +2,7 @@
 // it.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -66,7 +67,7 @@ class CallState {
     } catch (const std::exception& error) {
       return violation(error.what());
     } catch (...) {
-      return violation("something that is no std::exception");
+      return violation("something that is not a std::exception");
     }
   }
 

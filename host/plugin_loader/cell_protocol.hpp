@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <muster/fields.hpp>
@@ -20,19 +19,18 @@ struct CellLimits {
   std::vector<std::string> environment =
       {};  // names of the host's variables that the cell gets, too
 
-  static constexpr auto fields() {
-    return std::tuple{optional("memoryBytes", &CellLimits::memory_bytes),
-                      optional("openFiles", &CellLimits::open_files),
-                      optional("cpuSeconds", &CellLimits::cpu_seconds),
-                      optional("processes", &CellLimits::processes),
-                      optional("user", &CellLimits::user),
-                      optional("environment", &CellLimits::environment)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("memoryBytes", &CellLimits::memory_bytes),
+                 optional("openFiles", &CellLimits::open_files),
+                 optional("cpuSeconds", &CellLimits::cpu_seconds),
+                 optional("processes", &CellLimits::processes), optional("user", &CellLimits::user),
+                 optional("environment", &CellLimits::environment));
   }
   friend bool operator==(const CellLimits&, const CellLimits&) = default;
 };
 
 struct StartRequest {
-  std::string library;    // absolute path of the kept copy
+  std::string library;    // absolute path of the host's copy
   std::string kind = {};  // what the library must say of itself; empty: whatever it says
   std::string name = {};
   std::string version = {};
@@ -40,14 +38,12 @@ struct StartRequest {
   bool only_check = false;                 // destroy them again and leave
   CellLimits limits = {};
 
-  static constexpr auto fields() {
-    return std::tuple{required("library", &StartRequest::library),
-                      optional("kind", &StartRequest::kind),
-                      optional("name", &StartRequest::name),
-                      optional("version", &StartRequest::version),
-                      required("configs", &StartRequest::configs),
-                      optional("onlyCheck", &StartRequest::only_check),
-                      optional("limits", &StartRequest::limits)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("library", &StartRequest::library), optional("kind", &StartRequest::kind),
+                 optional("name", &StartRequest::name), optional("version", &StartRequest::version),
+                 required("configs", &StartRequest::configs),
+                 optional("onlyCheck", &StartRequest::only_check),
+                 optional("limits", &StartRequest::limits));
   }
 };
 
@@ -59,13 +55,12 @@ struct StartReply {
   std::int64_t abi_minor = 0;
   std::string built_with = {};
 
-  static constexpr auto fields() {
-    return std::tuple{required("description", &StartReply::description),
-                      required("kind", &StartReply::kind),
-                      required("name", &StartReply::name),
-                      required("version", &StartReply::version),
-                      optional("abiMinor", &StartReply::abi_minor),
-                      optional("builtWith", &StartReply::built_with)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("description", &StartReply::description),
+                 required("kind", &StartReply::kind), required("name", &StartReply::name),
+                 required("version", &StartReply::version),
+                 optional("abiMinor", &StartReply::abi_minor),
+                 optional("builtWith", &StartReply::built_with));
   }
 };
 

@@ -74,7 +74,7 @@ class ManifestReader {
     const auto* node = table_.get(key);
     if (!node) return mistake(key, "is missing"), std::string();
     if (!node->is_string() || node->value_or(std::string()).empty())
-      return mistake(key, "must be a text that is not empty"), std::string();
+      return mistake(key, "must be a string that is not empty"), std::string();
     return node->value_or(std::string());
   }
 
@@ -83,9 +83,9 @@ class ManifestReader {
                                                     "file", "sha256", "isolation"};
     for (const auto& [key, node] : table_)
       if (std::find(known.begin(), known.end(), key.str()) == known.end())
-        mistake(
-            key.str(),
-            "is no key of a manifest; known are name, kind, version, abi, file, sha256, isolation");
+        mistake(key.str(),
+                "is not a key of a manifest; known are name, kind, version, abi, file, sha256, "
+                "isolation");
   }
 
   void mistake(std::string_view key, const std::string& what) {

@@ -11,7 +11,7 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-// The caller's provider_context, but with no more time than the instance allows.
+// The caller's context, but with no more time than the instance allows.
 class CappedContext final : public Context {
  public:
   CappedContext(const Context& inner, std::chrono::milliseconds cap)
@@ -39,16 +39,16 @@ bool is_lost(Incident incident) {
 }  // namespace
 
 PluginInstance::PluginInstance(std::string instance_id, std::string plugin_id,
-                               std::chrono::milliseconds deadline, SupervisionPolicy policy,
-                               std::shared_ptr<const Clock> clock, Log log,
-                               std::shared_ptr<Retirement> retirement)
+                               SupervisionPolicy policy, std::shared_ptr<const Clock> clock,
+                               Log log, std::shared_ptr<Retirement> retirement,
+                               std::function<void()> state_changed)
     : instance_id_(std::move(instance_id)),
       plugin_id_(std::move(plugin_id)),
-      deadline_(deadline),
       policy_(policy),
       clock_(std::move(clock)),
       log_(log.with({{"plugin", plugin_id_}, {"instance", instance_id_}})),
       retirement_(std::move(retirement)),
+      state_changed_(std::move(state_changed)),
       supervision_(policy),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       supervisor_([this] { supervise(); }) {}
@@ -74,7 +74,7 @@ Result<PluginInstance::Running> PluginInstance::running_by(SteadyTime deadline,
   while (true) {
     if (!quarantined_.empty())
       return Error::transient("the plugin " + plugin_id_ + " is quarantined: " + quarantined_ +
-                              "; install a mended version or run: muster plugin rollback " +
+                              "; install a corrected version or run: muster plugin rollback " +
                               plugin_id_);
     if (leaving_) return Error::cancelled("the host is stopping");
     if (backend_) return Running{backend_, recipe_.isolation};
@@ -86,9 +86,14 @@ Result<PluginInstance::Running> PluginInstance::running_by(SteadyTime deadline,
   }
 }
 
+std::chrono::milliseconds PluginInstance::deadline() const {
+  const std::lock_guard lock(mutex_);
+  return recipe_.deadline;
+}
+
 Result<std::string> PluginInstance::call(std::string_view method, std::string_view request,
                                          const Context& caller) {
-  const CappedContext context(caller, deadline_);
+  const CappedContext context(caller, deadline());
   const auto running = running_by(Steady::now() + context.time_left(), context);
   if (!running) return running.error();
   Outcome outcome = running->backend->call(method, request, context);
@@ -97,7 +102,7 @@ Result<std::string> PluginInstance::call(std::string_view method, std::string_vi
     const std::lock_guard lock(mutex_);
     ++calls_;
     if (!outcome.result) ++failed_calls_;
-    judge(running->backend, outcome.incident, failure);
+    note_outcome(running->backend, outcome.incident, failure);
   }
   return std::move(outcome.result);
 }
@@ -111,14 +116,15 @@ void PluginInstance::answer_was_wrong(std::string_view method, const std::string
 } catch (...) {  // out of memory: the caller has the error all the same
 }
 
-void PluginInstance::judge(const std::shared_ptr<Backend>& backend, Incident incident,
-                           const std::string& what) {
+void PluginInstance::note_outcome(const std::shared_ptr<Backend>& backend, Incident incident,
+                                  const std::string& what) {
   if (incident != Incident::none) last_failure_ = what;
-  if (backend != backend_) return;  // an older version, or lost already: judged before
+  if (backend != backend_) return;  // an older version, or lost already: noted before
   const Reaction reaction = supervision_.after_call(incident, recipe_.isolation, clock_->steady());
   if (is_lost(incident)) {
     backend_.reset();
     log_.warning("the instance is lost", {{"reason", what}});
+    state_changed_();
   }
   react(reaction);
 }
@@ -133,6 +139,7 @@ void PluginInstance::react(const Reaction& reaction) {
       restart_at_.reset();
       backend_.reset();
       log_.error("the plugin is quarantined", {{"reason", quarantined_}});
+      state_changed_();
       break;
     case Reaction::Kind::restart_in_cell:
       recipe_.isolation = Isolation::process;
@@ -155,29 +162,37 @@ std::weak_ptr<Backend> PluginInstance::serve(Recipe recipe, std::shared_ptr<Back
     restart_at_.reset();
     quarantined_.clear();
     last_failure_.clear();
+    state_changed_();
   }
   changed_.notify_all();
   wake_supervisor();
   return old;
 }
 
+PluginState PluginInstance::state_now() const {
+  if (!quarantined_.empty()) return PluginState::quarantined;
+  return backend_ ? PluginState::active : PluginState::stuck;
+}
+
+PluginState PluginInstance::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_now();
+}
+
 InstanceStatus PluginInstance::status() const {
   const std::lock_guard lock(mutex_);
   InstanceStatus status{.instance_id = instance_id_,
+                        .state = state_now(),
                         .version = recipe_.version,
                         .isolation = std::string(to_string(recipe_.isolation)),
                         .restarts = supervision_.restarts(),
                         .calls = calls_,
                         .failed_calls = failed_calls_,
                         .last_failure = last_failure_};
-  if (!quarantined_.empty()) {
-    status.state = PluginState::quarantined;
-    status.reason = quarantined_;
-  } else if (!backend_) {
-    status.state = PluginState::stuck;
-    status.reason = "being restarted";
-  } else if (const auto pid = backend_->pid()) {
-    status.pid = *pid;
+  if (status.state == PluginState::quarantined) status.reason = quarantined_;
+  if (status.state == PluginState::stuck) status.reason = "being restarted";
+  if (backend_) {
+    if (const auto pid = backend_->pid()) status.pid = *pid;
   }
   return status;
 }
@@ -204,8 +219,8 @@ void PluginInstance::supervise() {
     if (entries[1].revents != 0) {
       const auto how = watched->how_lost();
       const std::lock_guard lock(mutex_);
-      judge(watched, Incident::ended,
-            "the plugin's process ended between calls, " + how.value_or("unknown how"));
+      note_outcome(watched, Incident::ended,
+                   "the plugin's process ended between calls, " + how.value_or("unknown how"));
     }
     watched.reset();
     restart();
@@ -231,6 +246,7 @@ void PluginInstance::restart() {
   }
   backend_ = retirement_->adopt(std::move(*made));
   log_.info("the instance is back", {{"restarts", supervision_.restarts()}});
+  state_changed_();
   changed_.notify_all();
 }
 

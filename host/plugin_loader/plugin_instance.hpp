@@ -24,15 +24,16 @@ struct Recipe {
   std::string version;
   std::string sha256;
   Isolation isolation = Isolation::process;
+  std::chrono::milliseconds deadline{0};  // no call takes longer, whatever its caller allows
   std::function<Result<std::shared_ptr<Backend>>(Isolation)> make;
 };
 
 class PluginInstance final : public Channel {
  public:
-  // No call takes longer than `deadline`, whatever its caller allows.
-  PluginInstance(std::string instance_id, std::string plugin_id, std::chrono::milliseconds deadline,
-                 SupervisionPolicy policy, std::shared_ptr<const Clock> clock, Log log,
-                 std::shared_ptr<Retirement> retirement);
+  // `state_changed` is called with a lock held, so it must return at once and not call back.
+  PluginInstance(std::string instance_id, std::string plugin_id, SupervisionPolicy policy,
+                 std::shared_ptr<const Clock> clock, Log log,
+                 std::shared_ptr<Retirement> retirement, std::function<void()> state_changed);
   ~PluginInstance() override;
 
   // Waits for a restart that is under way, if the deadline allows; so a crash costs the call that
@@ -49,6 +50,8 @@ class PluginInstance final : public Channel {
   void stop();
 
   InstanceStatus status() const;
+  // active, stuck (being restarted) or quarantined.
+  PluginState state() const;
 
  private:
   struct Running {
@@ -56,20 +59,23 @@ class PluginInstance final : public Channel {
     Isolation isolation;
   };
 
+  std::chrono::milliseconds deadline() const;
   Result<Running> running_by(SteadyTime deadline, const Context& context);
-  // Both with the lock held.
-  void judge(const std::shared_ptr<Backend>& backend, Incident incident, const std::string& what);
+  // All with the lock held.
+  PluginState state_now() const;
+  void note_outcome(const std::shared_ptr<Backend>& backend, Incident incident,
+                    const std::string& what);
   void react(const Reaction& reaction);
   void supervise();
   void restart();
   void wake_supervisor();
 
   const std::string instance_id_, plugin_id_;
-  const std::chrono::milliseconds deadline_;
   const SupervisionPolicy policy_;
   const std::shared_ptr<const Clock> clock_;
   const Log log_;
   const std::shared_ptr<Retirement> retirement_;
+  const std::function<void()> state_changed_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

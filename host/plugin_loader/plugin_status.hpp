@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <muster/codec.hpp>
@@ -29,16 +28,14 @@ struct VersionStatus {
   std::int64_t abi_minor = 0;
   std::string built_with = {};
 
-  static constexpr auto fields() {
-    return std::tuple{required("version", &VersionStatus::version),
-                      required("sha256", &VersionStatus::sha256),
-                      required("state", &VersionStatus::state),
-                      optional("reason", &VersionStatus::reason),
-                      required("since", &VersionStatus::since),
-                      optional("folder", &VersionStatus::folder),
-                      optional("isolation", &VersionStatus::isolation),
-                      optional("abiMinor", &VersionStatus::abi_minor),
-                      optional("builtWith", &VersionStatus::built_with)};
+  static constexpr auto fields(auto visit) {
+    return visit(
+        required("version", &VersionStatus::version), required("sha256", &VersionStatus::sha256),
+        required("state", &VersionStatus::state), optional("reason", &VersionStatus::reason),
+        required("since", &VersionStatus::since), optional("folder", &VersionStatus::folder),
+        optional("isolation", &VersionStatus::isolation),
+        optional("abiMinor", &VersionStatus::abi_minor),
+        optional("builtWith", &VersionStatus::built_with));
   }
 };
 
@@ -54,17 +51,15 @@ struct InstanceStatus {
   std::int64_t failed_calls = 0;
   std::string last_failure = {};
 
-  static constexpr auto fields() {
-    return std::tuple{required("instanceId", &InstanceStatus::instance_id),
-                      required("state", &InstanceStatus::state),
-                      optional("reason", &InstanceStatus::reason),
-                      optional("version", &InstanceStatus::version),
-                      optional("isolation", &InstanceStatus::isolation),
-                      optional("pid", &InstanceStatus::pid),
-                      optional("restarts", &InstanceStatus::restarts),
-                      optional("calls", &InstanceStatus::calls),
-                      optional("failedCalls", &InstanceStatus::failed_calls),
-                      optional("lastFailure", &InstanceStatus::last_failure)};
+  static constexpr auto fields(auto visit) {
+    return visit(
+        required("instanceId", &InstanceStatus::instance_id),
+        required("state", &InstanceStatus::state), optional("reason", &InstanceStatus::reason),
+        optional("version", &InstanceStatus::version),
+        optional("isolation", &InstanceStatus::isolation), optional("pid", &InstanceStatus::pid),
+        optional("restarts", &InstanceStatus::restarts), optional("calls", &InstanceStatus::calls),
+        optional("failedCalls", &InstanceStatus::failed_calls),
+        optional("lastFailure", &InstanceStatus::last_failure));
   }
 };
 
@@ -75,19 +70,21 @@ struct PluginStatus {
   std::vector<VersionStatus> versions = {};  // newest first
   std::vector<InstanceStatus> instances = {};
 
-  static constexpr auto fields() {
-    return std::tuple{required("pluginId", &PluginStatus::plugin_id),
-                      required("state", &PluginStatus::state),
-                      optional("description", &PluginStatus::description),
-                      required("versions", &PluginStatus::versions),
-                      required("instances", &PluginStatus::instances)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("pluginId", &PluginStatus::plugin_id),
+                 required("state", &PluginStatus::state),
+                 optional("description", &PluginStatus::description),
+                 required("versions", &PluginStatus::versions),
+                 required("instances", &PluginStatus::instances));
   }
 };
 
 struct PluginList {
   std::vector<PluginStatus> plugins;
 
-  static constexpr auto fields() { return std::tuple{required("plugins", &PluginList::plugins)}; }
+  static constexpr auto fields(auto visit) {
+    return visit(required("plugins", &PluginList::plugins));
+  }
 };
 
 }  // namespace muster::plugin_loader

@@ -204,7 +204,7 @@ class Build {
       const std::string nearest = rules::nearest_name(name, known);
       places_.add(document, facts,
                   {{"placementStrategies"},
-                   rules::in_quotes(name) + " is no way to choose a worker",
+                   rules::in_quotes(name) + " is not a placement strategy",
                    nearest.empty() ? "known are random, fewest-active, locality, spread, pack"
                                    : "did you mean " + nearest + "?",
                    "unknownStrategy"});
@@ -225,7 +225,7 @@ class Build {
     places_.add(document, facts,
                 {written && written->is_object() ? rules::Path{"strategy", "name"}
                                                  : rules::Path{"strategy"},
-                 rules::in_quotes(settings.strategy) + " is no strategy of this host",
+                 rules::in_quotes(settings.strategy) + " is not a strategy of this host",
                  nearest.empty() ? "known strategies are " + all : "did you mean " + nearest + "?",
                  "unknownStrategy"});
   }

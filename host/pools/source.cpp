@@ -50,7 +50,7 @@ class GitSource final : public Source {
 
   Result<std::optional<SourceFiles>> read(const std::string& known) override {
     if (!git::is_plain_ref(settings_.ref))
-      return Error::config("\"" + settings_.ref + "\" is no branch, tag or commit");
+      return Error::config("\"" + settings_.ref + "\" is not a branch, tag or commit");
     auto repository = open();
     if (!repository) return repository.error();
     auto commit = newest(*repository);

@@ -33,32 +33,24 @@ struct RequestRow {
   std::optional<Time> ended = {};
   std::string reason = {};
 
-  static constexpr auto fields() {
-    return std::tuple{required("number", &RequestRow::number),
-                      required("team", &RequestRow::team),
-                      required("workerPoolId", &RequestRow::worker_pool_id),
-                      required("tags", &RequestRow::tags),
-                      required("resources", &RequestRow::resources),
-                      required("strategies", &RequestRow::strategies),
-                      required("priority", &RequestRow::priority),
-                      required("cacheKey", &RequestRow::cache_key),
-                      required("token", &RequestRow::token),
-                      required("client", &RequestRow::client),
-                      required("heartbeat", &RequestRow::heartbeat),
-                      required("duration", &RequestRow::duration),
-                      required("created", &RequestRow::created),
-                      required("deadline", &RequestRow::deadline),
-                      required("state", &RequestRow::state),
-                      required("worker", &RequestRow::worker),
-                      required("confirmed", &RequestRow::confirmed),
-                      required("granted", &RequestRow::granted),
-                      required("until", &RequestRow::until),
-                      required("ended", &RequestRow::ended),
-                      required("reason", &RequestRow::reason)};
+  static constexpr auto fields(auto visit) {
+    return visit(
+        required("number", &RequestRow::number), required("team", &RequestRow::team),
+        required("workerPoolId", &RequestRow::worker_pool_id), required("tags", &RequestRow::tags),
+        required("resources", &RequestRow::resources),
+        required("strategies", &RequestRow::strategies),
+        required("priority", &RequestRow::priority), required("cacheKey", &RequestRow::cache_key),
+        required("token", &RequestRow::token), required("client", &RequestRow::client),
+        required("heartbeat", &RequestRow::heartbeat), required("duration", &RequestRow::duration),
+        required("created", &RequestRow::created), required("deadline", &RequestRow::deadline),
+        required("state", &RequestRow::state), required("worker", &RequestRow::worker),
+        required("confirmed", &RequestRow::confirmed), required("granted", &RequestRow::granted),
+        required("until", &RequestRow::until), required("ended", &RequestRow::ended),
+        required("reason", &RequestRow::reason));
   }
 };
 
-// A team whose numbers somebody has set, or that has used something.
+// A team whose numbers an operator has set, or that has used something.
 struct TeamRow {
   static constexpr std::string_view table = "teams";
   static constexpr std::size_t key_columns = 1;
@@ -70,14 +62,12 @@ struct TeamRow {
   double usage = 0;  // as it counted at that time
   Time used_at{};
 
-  static constexpr auto fields() {
-    return std::tuple{required("team", &TeamRow::team),
-                      required("weight", &TeamRow::weight),
-                      required("maxHeld", &TeamRow::max_held),
-                      required("maxPending", &TeamRow::max_pending),
-                      required("configured", &TeamRow::configured),
-                      required("usage", &TeamRow::usage),
-                      required("usedAt", &TeamRow::used_at)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("team", &TeamRow::team), required("weight", &TeamRow::weight),
+                 required("maxHeld", &TeamRow::max_held),
+                 required("maxPending", &TeamRow::max_pending),
+                 required("configured", &TeamRow::configured), required("usage", &TeamRow::usage),
+                 required("usedAt", &TeamRow::used_at));
   }
 };
 
@@ -91,12 +81,11 @@ struct TeamPoolRow {
   bool dedicated = true;
   json::array public_keys = {};
 
-  static constexpr auto fields() {
-    return std::tuple{required("workerPoolId", &TeamPoolRow::worker_pool_id),
-                      required("teams", &TeamPoolRow::teams),
-                      required("created", &TeamPoolRow::created),
-                      required("dedicated", &TeamPoolRow::dedicated),
-                      required("publicKeys", &TeamPoolRow::public_keys)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("workerPoolId", &TeamPoolRow::worker_pool_id),
+                 required("teams", &TeamPoolRow::teams), required("created", &TeamPoolRow::created),
+                 required("dedicated", &TeamPoolRow::dedicated),
+                 required("publicKeys", &TeamPoolRow::public_keys));
   }
 };
 

@@ -13,6 +13,7 @@
 
 #include <muster/codec.hpp>
 #include <muster/context.hpp>
+#include <muster/enum_name.hpp>
 #include <muster/fields.hpp>
 #include <muster/ids.hpp>
 #include <muster/json.hpp>
@@ -85,9 +86,7 @@ template <class E>
 requires std::is_enum_v<E>
 struct ColumnOf<E> {
   static constexpr ColumnType type = ColumnType::text;
-  static Value write(E value) {
-    return std::string(enum_names(value)[static_cast<std::size_t>(value)]);
-  }
+  static Value write(E value) { return name_of(value); }
   static bool read(const Value& value, E& out) {
     const auto* text = std::get_if<std::string>(&value);
     if (!text) return false;
@@ -134,9 +133,9 @@ constexpr Column column_of(const Field<Struct, Member>& field) {
 }
 
 template <class Row>
-inline constexpr auto columns_of = std::apply(
-    [](const auto&... field) { return std::array<Column, sizeof...(field)>{column_of(field)...}; },
-    Row::fields());
+inline constexpr auto columns_of = Row::fields([](const auto&... field) {
+  return std::array<Column, sizeof...(field)>{column_of(field)...};
+});
 
 }  // namespace detail
 
@@ -147,14 +146,11 @@ template <class Row>
 Put put(const Row& row) {
   Put change{&table_of<Row>, {}};
   change.row.reserve(table_of<Row>.columns.size());
-  std::apply(
-      [&](const auto&... field) {
-        (change.row.push_back(
-             detail::ColumnOf<std::remove_cvref_t<decltype(row.*field.member)>>::write(
-                 row.*field.member)),
-         ...);
-      },
-      Row::fields());
+  Row::fields([&](const auto&... field) {
+    (change.row.push_back(detail::ColumnOf<std::remove_cvref_t<decltype(row.*field.member)>>::write(
+         row.*field.member)),
+     ...);
+  });
   return change;
 }
 
@@ -176,7 +172,7 @@ Result<Row> from_values(std::span<const Value> values) {
       wrong = field.name;
     return wrong.empty();
   };
-  std::apply([&](const auto&... field) { (void)(read(field) && ...); }, Row::fields());
+  Row::fields([&](const auto&... field) { (void)(read(field) && ...); });
   if (wrong.empty()) return row;
   return Error::internal("table " + std::string(Row::table) + ": column " + std::string(wrong) +
                          " holds what does not belong there");

@@ -48,7 +48,7 @@ Result<void> Readers::close(std::chrono::milliseconds patience) {
   if (!changed_.wait_for(guard, patience, [&] { return leased_ == 0; })) {
     closed_ = false;
     return Error::transient("the database " + file_.string() +
-                            " cannot be replaced while somebody reads it");
+                            " cannot be replaced while it is being read");
   }
   idle_.clear();
   return {};

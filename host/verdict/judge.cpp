@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include <muster/plural.hpp>
+
 #include "host/verdict/verdict.hpp"
 
 namespace muster::verdict {
@@ -17,16 +19,12 @@ std::string joined(const std::vector<Obstacle>& obstacles) {
   return text;
 }
 
-std::string count_of(std::int64_t count, const char* one, const char* more) {
-  return std::to_string(count) + " " + (count == 1 ? one : more);
-}
-
 std::optional<Eta> eta_of(const std::optional<Expectation>& expectation, Time now) {
   if (!expectation) return std::nullopt;
   return Eta{now + expectation->p50, now + expectation->p90};
 }
 
-// Nine of ten, for one that never comes should not be waited for.
+// 90 % of them: one that never comes should not be waited for.
 std::optional<Expectation> when_most_is_there(const std::vector<Coming>& coming) {
   double all = 0;
   for (const Coming& each : coming) all += each.times;
@@ -50,13 +48,12 @@ class RequestJudge {
   Verdict judge() const {
     if (is_.held) return {.kind = Kind::placed, .text = "holds " + is_.worker};
     if (is_.team_limit > 0 && is_.team_held + is_.head_needs > is_.team_limit) return over_limit();
-    // Whoever is far behind in its line waits for a release rather than for what is launched.
+    // A request far behind in its line waits for a release rather than for what is launched.
     const auto launch = std::ranges::max_element(is_.outlooks, {}, &Outlook::launching);
     const bool comes = launch != is_.outlooks.end() && launch->launching > 0;
     if (comes && is_.position <= launch->launching)
-      return waiting_for("; " + std::to_string(launch->launching) +
-                             " such requests can be served by what pool " + launch->pool.str() +
-                             " launches",
+      return waiting_for("; pool " + launch->pool.str() + " launches workers for " +
+                             count_of(launch->launching, "such request"),
                          Kind::launching);
     if (is_.large_enough) {
       Verdict verdict = waiting_for(reserved() + growth());
@@ -65,13 +62,13 @@ class RequestJudge {
       return verdict;
     }
     if (comes)
-      return waiting_for("; what pool " + launch->pool.str() + " launches serves " +
-                         std::to_string(launch->launching) + " before it");
+      return waiting_for("; pool " + launch->pool.str() + " launches workers for " +
+                         count_of(launch->launching, "request") + " ahead of it");
     const auto grows = std::ranges::find_if(
         is_.outlooks, [](const Outlook& outlook) { return !outlook.obstacle; });
     if (grows != is_.outlooks.end())
       return waiting_for("; pool " + grows->pool.str() +
-                         " is to launch a worker for it: " + grows->text);
+                         " will launch a worker for it: " + grows->text);
     if (!is_.outlooks.empty()) {
       const Outlook& first = is_.outlooks.front();
       return blocked(*first.obstacle,
@@ -83,8 +80,12 @@ class RequestJudge {
 
  private:
   std::string place_in_line() const {
-    return "number " + std::to_string(is_.position) + " of its line, " +
-           count_of(is_.lines, "line waits", "lines wait") + " for the same workers";
+    const std::string place =
+        is_.position == 1 ? "first" : "number " + std::to_string(is_.position);
+    const std::string competition =
+        is_.lines <= 1 ? "no other queue competes"
+                       : count_of(is_.lines - 1, "other queue competes", "other queues compete");
+    return place + " in the queue of team " + is_.team + "; " + competition + " for these workers";
   }
 
   Verdict waiting_for(const std::string& what, Kind kind = Kind::waiting) const {
@@ -107,7 +108,7 @@ class RequestJudge {
   Verdict over_limit() const {
     const std::string text = "team " + is_.team + " holds " + std::to_string(is_.team_held) +
                              " of the " + std::to_string(is_.team_limit) +
-                             " that it may hold, and the first of its line needs " +
+                             " that it may hold, and the next request in its queue needs " +
                              std::to_string(is_.head_needs);
     return blocked(
         {.cause = cause::team_limit,
@@ -120,14 +121,14 @@ class RequestJudge {
   Verdict nobody() const {
     const std::string text =
         is_.candidates == 0
-            ? "there is no worker, and no pool that could launch one, that team " + is_.team +
-                  " may use for it"
+            ? "team " + is_.team +
+                  " may use no worker, and no pool that could launch one, for this request"
             : "none of the " + count_of(is_.candidates, "worker", "workers") +
-                  " that it may use has " + is_.needs + ", and no pool could launch such a one";
+                  " that it may use has " + is_.needs + ", and no pool could launch such a worker";
     return blocked({.cause = cause::no_worker,
                     .scope = "request",
                     .text = text,
-                    .who = "whoever asks, by asking for less or for other tags, or an operator, by "
+                    .who = "the client, by asking for less or for other tags, or an operator, by "
                            "attaching a pool to team " +
                            is_.team},
                    text, is_.position);
@@ -154,26 +155,27 @@ class PoolJudge {
   Verdict by_last_look() const {
     switch (is_.look) {
       case Look::unseen:
-        return {.kind = Kind::waiting, .text = "the pool was not looked at yet"};
+        return {.kind = Kind::waiting, .text = "the pool has not been evaluated yet"};
       case Look::unconfigured:
         return unconfigured();
       case Look::undecided:
         return stopped_by(of_strategy(is_.reason));
       case Look::enough:
         if (is_.requested > 0) return launching(is_.capacity + "; " + is_.reason);
-        return {.kind = Kind::placed, .text = is_.reason};
+        return {.kind = Kind::placed, .text = at_target_size()};
       case Look::serves_on:
         return {.kind = Kind::placed,
-                .text = "workers that were about to end serve on: " + is_.reason};
+                .text = "workers that were about to stop stay in service: " + is_.reason};
       case Look::full:
         return full();
       case Look::nothing_bid:
         return nothing_bid();
       case Look::nothing_taken:
-        return stopped_by({.cause = cause::no_bids,
-                           .scope = "pool " + is_.pool.str(),
-                           .text = wants() + ", but no bid is taken: " + is_.reason + problems(),
-                           .who = owner("by allowing other places, types or prices")});
+        return stopped_by(
+            {.cause = cause::no_bids,
+             .scope = "pool " + is_.pool.str(),
+             .text = wants() + ", but the strategy accepts no bid: " + is_.reason + problems(),
+             .who = owner("by allowing other places, types or prices")});
       case Look::launched:
         return launching("launches capacity " + std::to_string(is_.launched) + " of " +
                          std::to_string(is_.wanted) + ": " + is_.reason);
@@ -181,6 +183,12 @@ class PoolJudge {
     return {};
   }
 
+  // The strategy's arithmetic comes last: few readers need it.
+  std::string at_target_size() const {
+    return "at target size: " +
+           (is_.pending == 0 ? "no pending work" : std::to_string(is_.pending) + " pending") +
+           (is_.reason.empty() ? "" : " (" + is_.reason + ")");
+  }
   std::string wants() const { return "wants " + std::to_string(is_.wanted) + " more"; }
   std::string problems() const { return is_.obstacles.empty() ? "" : "; " + joined(is_.obstacles); }
   std::string owner(const std::string& how) const {
@@ -190,7 +198,7 @@ class PoolJudge {
     return {.cause = cause::strategy,
             .scope = "strategy " + is_.strategy,
             .text = std::move(text),
-            .who = "an operator: see what the strategy's plugin says"};
+            .who = "an operator: see `muster plugin list` and the log for the strategy's plugin"};
   }
 
   Verdict stopped_by(Obstacle obstacle) const {
@@ -208,12 +216,12 @@ class PoolJudge {
   Verdict unconfigured() const {
     std::string text = "no longer configured; " +
                        count_of(is_.workers, "worker is", "workers are") +
-                       " left, and end when their credentials do";
+                       " left and will stop when their credentials expire";
     if (is_.pending <= 0) return {.kind = Kind::waiting, .text = std::move(text)};
     return stopped_by({.cause = cause::not_configured,
                        .scope = "pool " + is_.pool.str(),
-                       .text = std::to_string(is_.pending) + " wait for a pool that is " + text,
-                       .who = "whoever asks for it, or whoever removed it"});
+                       .text = std::to_string(is_.pending) + " pending for a pool that is " + text,
+                       .who = "the clients that ask for this pool, or the owner who removed it"});
   }
 
   Verdict full() const {
@@ -261,9 +269,9 @@ Verdict judge_launch_config(const LaunchConfigSituation& is, Time now) {
   if (is.archived)
     return {.kind = is.workers > 0 ? Kind::waiting : Kind::placed,
             .text = "archived: no longer produced; " +
-                    count_of(is.workers, "worker of it is left", "workers of it are left")};
+                    count_of(is.workers, "worker is left", "workers are left")};
   if (is.obstacle) return blocked(*is.obstacle, is.obstacle->text);
-  return {.kind = Kind::placed, .text = "nothing stands in its way: " + is.capacity};
+  return {.kind = Kind::placed, .text = "can launch: " + is.capacity};
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ Result<void> HostAuth::load(const config::HostConfiguration& configuration,
   }
   auto roles = auth::Roles::make(from.roles);
   if (!roles) return roles.error();
-  auto proxies = auth::Networks::parse(from.trusted_proxies);
+  auto proxies = Networks::parse(from.trusted_proxies);
   if (!proxies) return proxies.error();
   auth::AuthoritySettings settings;
   settings.trusted_proxies = std::move(*proxies);

@@ -23,7 +23,7 @@ Result<Secret> read_secret_file(const std::filesystem::path& file, const std::st
   }
   if (status.st_mode & (S_IRWXG | S_IRWXO))
     return Error::config("others than its owner may use " + what + " in " + file.string() +
-                         ": chmod 600 it, and replace it if somebody may have read it");
+                         ": chmod 600 it, and replace it if others may have read it");
   auto content = read_file(file, longest);
   if (!content) return Error::config(content.error().message);
   content->erase(content->find_last_not_of(" \t\r\n") + 1);

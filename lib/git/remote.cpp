@@ -23,7 +23,7 @@ Result<Repository> Repository::cache(const fs::path& path, Time time) {
 Result<std::string> Repository::fetch(const std::string& url, const std::string& ref) const {
   if (url.empty() || url.starts_with('-'))
     return Error::config("\"" + url + "\" is not the address of a repository");
-  if (!is_plain_ref(ref)) return Error::config("\"" + ref + "\" is no branch, tag or commit");
+  if (!is_plain_ref(ref)) return Error::config("\"" + ref + "\" is not a branch, tag or commit");
   const auto fetched =
       call_git(root_,
                {"fetch", "--quiet", "--force", "--no-tags", "--depth=1", "--no-write-fetch-head",
@@ -32,7 +32,7 @@ Result<std::string> Repository::fetch(const std::string& url, const std::string&
   if (!fetched) return fetched.error();
   if (fetched->exit_code != 0) return Error::transient(complaint_of(*fetched));
   const auto commit_id = commit(kept_ref);
-  if (!commit_id) return Error::transient("git: " + ref + " of " + url + " is no commit");
+  if (!commit_id) return Error::transient("git: " + ref + " of " + url + " is not a commit");
   return *commit_id;
 }
 

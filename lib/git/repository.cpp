@@ -101,7 +101,7 @@ Result<Repository> Repository::at(const fs::path& path, Time time) {
   const auto result = call_git(path, {"rev-parse", "--is-bare-repository", "--show-prefix"}, time);
   if (!result) return result.error();
   if (result->exit_code != 0)
-    return Error::not_found(path.string() + " is no repository (" + complaint_of(*result) + ")");
+    return Error::not_found(path.string() + " is not a repository (" + complaint_of(*result) + ")");
   if (!result->out.starts_with("true\n") && result->out != "false\n\n")
     return Error::not_found(path.string() + " is a folder inside a checkout and no repository");
   return Repository(path, time);

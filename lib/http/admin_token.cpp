@@ -31,7 +31,7 @@ Result<AdminToken> read_or_make_admin_token(const std::filesystem::path& file) {
     return errno == ENOENT ? make_token(file) : system_error("read", file, errno);
   if (status.st_mode & (S_IRWXG | S_IRWXO))
     return Error::config("others than its owner may use the admin token in " + file.string() +
-                         ": chmod 600 it, and replace it if somebody may have read it");
+                         ": chmod 600 it, and replace it if others may have read it");
   const auto content = read_file(file, longest_admin_token);
   if (!content) return content.error();
   const Secret token(trimmed(*content));

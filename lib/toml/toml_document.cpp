@@ -62,8 +62,7 @@ class Converter {
   void not_a_number(const toml::node& node, const std::string& pointer) {
     if (mistake) return;
     mistake = Mistake{Severity::error, begin_of(node.source()), pointer,
-                      "nan and inf are no numbers that a plugin could be handed as JSON",
-                      "write a finite number"};
+                      "nan and inf cannot be passed to a plugin as JSON", "write a finite number"};
   }
 };
 

@@ -183,7 +183,8 @@ void Reader::read(const json::value& from, Time& to) {
   if (!from.is_string()) return expected("a time like 2026-01-02T03:04:05Z", from);
   const auto time = parse_time(from.get_string());
   if (!time)
-    return fail("\"" + std::string(from.get_string()) + "\" is no time like 2026-01-02T03:04:05Z");
+    return fail("\"" + std::string(from.get_string()) +
+                "\" is not a time like 2026-01-02T03:04:05Z");
   to = *time;
 }
 
@@ -208,7 +209,7 @@ void Reader::read(const json::value& from, Error& to) {
   take(object, "code", to.code, false);
   if (failed()) return;
   const auto error_class = error_class_from(word);
-  if (!error_class) return fail("\"" + word + "\" is no class of errors");
+  if (!error_class) return fail("\"" + word + "\" is not a class of errors");
   to.error_class = *error_class;
   if (hold) to.hold = std::chrono::seconds(*hold);
 }

@@ -1,4 +1,5 @@
 #include <array>
+#include <stdexcept>
 
 #include <muster/error.hpp>
 
@@ -31,6 +32,15 @@ std::optional<ErrorClass> error_class_from(std::string_view name) {
   for (const auto& [error_class, known] : names)
     if (known == name) return error_class;
   return std::nullopt;
+}
+
+void throw_error(const Error& error) {
+  throw std::runtime_error(error.message);
+}
+
+const Error& no_error() noexcept {
+  static const Error none;
+  return none;
 }
 
 }  // namespace muster

@@ -310,7 +310,7 @@ Result<value> parse(std::string_view text, ParseLimits limits) {
   if (!code) return parser.handler().release();
   if (!parser.handler().duplicate().empty())
     return Error::invalid("the key \"" + parser.handler().duplicate() +
-                          "\" stands twice in one object, " + position(text, read));
+                          "\" occurs twice in one object, " + position(text, read));
   if (code == boost::json::error::too_deep)
     return Error::invalid("nested deeper than " + std::to_string(limits.max_depth) + " levels, " +
                           position(text, read));

@@ -235,8 +235,7 @@ Result<const value*> Compiler::follow_pointer(const value& root, std::string_vie
     if (const auto known = places_.find(at); known != places_.end()) place = known->second;
   }
   if (!at->is_object() && !at->is_bool())
-    return Error::invalid("what stands there is " + std::string(kind_name(*at)) +
-                          " and not a schema");
+    return Error::invalid("the value is " + std::string(kind_name(*at)) + " and not a schema");
   index(*at, std::move(place));
   return at;
 }

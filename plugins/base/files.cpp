@@ -72,7 +72,7 @@ Result<std::optional<std::string>> read_if_there(const fs::path& file, std::size
   }
   struct stat about {};
   if (::fstat(open.get(), &about) != 0 || !S_ISREG(about.st_mode))
-    return Error::config(file.string() + " is no regular file");
+    return Error::config(file.string() + " is not a regular file");
   std::string text;
   char part[16384];
   for (;;) {
@@ -97,7 +97,7 @@ Result<Descriptor> lock_file(const fs::path& file, const Context& context) {
   while (::flock(open->get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) return trouble(file, "cannot be locked", errno);
     if (context.cancelled())
-      return Error::cancelled("somebody else held " + file.string() + " until the deadline");
+      return Error::cancelled("another process held " + file.string() + " until the deadline");
     std::this_thread::sleep_for(1ms);
   }
   return open;

@@ -39,7 +39,7 @@ Result<std::optional<std::string>> StateFile::refresh() {
     return trouble(path_, "cannot be opened", errno);
   }
   struct stat now {};
-  if (::fstat(file.get(), &now) != 0) return trouble(path_, "cannot be looked at", errno);
+  if (::fstat(file.get(), &now) != 0) return trouble(path_, "cannot be read", errno);
   if (seen_.same_as(now)) return std::optional<std::string>();
   auto text = read_all(file.get(), path_);
   if (!text) return text.error();
@@ -50,7 +50,7 @@ Result<std::optional<std::string>> StateFile::refresh() {
 Result<void> StateFile::store(std::string_view text) {
   if (const auto written = write_durably(path_, text); !written) return written;
   struct stat now {};  // of the very file: whoever else would replace it needs the lock
-  if (::stat(path_.c_str(), &now) != 0) return trouble(path_, "cannot be looked at", errno);
+  if (::stat(path_.c_str(), &now) != 0) return trouble(path_, "cannot be read", errno);
   seen_ = {now.st_ino, now.st_size, now.st_mtim};
   return {};
 }

@@ -19,15 +19,13 @@ struct Endpoint {
   std::int64_t max_answer_bytes = 16 << 20;
   bool plain_http = false;  // allow http:// to other machines
 
-  static constexpr auto fields() {
-    return std::tuple{required("url", &Endpoint::url),
-                      optional("tokenFile", &Endpoint::token_file),
-                      optional("tokenEnvironment", &Endpoint::token_environment),
-                      optional("caFile", &Endpoint::ca_file),
-                      optional("proxy", &Endpoint::proxy),
-                      optional("timeoutSeconds", &Endpoint::timeout_seconds),
-                      optional("maxAnswerBytes", &Endpoint::max_answer_bytes),
-                      optional("plainHttp", &Endpoint::plain_http)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("url", &Endpoint::url), optional("tokenFile", &Endpoint::token_file),
+                 optional("tokenEnvironment", &Endpoint::token_environment),
+                 optional("caFile", &Endpoint::ca_file), optional("proxy", &Endpoint::proxy),
+                 optional("timeoutSeconds", &Endpoint::timeout_seconds),
+                 optional("maxAnswerBytes", &Endpoint::max_answer_bytes),
+                 optional("plainHttp", &Endpoint::plain_http));
   }
 };
 

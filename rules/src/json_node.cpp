@@ -118,7 +118,7 @@ ParsedNode json_to_node(std::string_view text, const std::string& file, const Li
                                {file, at},
                                "",
                                std::move(reason),
-                               deep ? "keep values flatter" : "mend the syntax at this place",
+                               deep ? "keep values flatter" : "correct the syntax here",
                                deep ? "tooDeep" : "syntax"});
     return parsed;
   }

@@ -92,7 +92,7 @@ class SettingsReader {
                                    : "must be a string that is not empty");
   }
 
-  // A name, or a table with the name and what the strategy is told.
+  // A name, or a table with the name and the settings of the strategy.
   void read_strategy(PoolSettings& settings) {
     const json::value* value = find("strategy");
     if (!value || !value->is_object()) return read_string("strategy", settings.strategy);
@@ -102,7 +102,7 @@ class SettingsReader {
     if (name->is_string() && !name->get_string().empty())
       settings.strategy = string(name->get_string());
     else
-      wrong("strategy", "has a name that is no text, or an empty one",
+      wrong("strategy", "has a name that is empty or not a string",
             "write strategy = { name = \"classic\", ... }");
     settings.strategy_settings.erase("name");
   }
@@ -158,7 +158,7 @@ class SettingsReader {
       const string nearest = nearest_name(id, ids);
       string all;
       for (const string& name : ids) all += (all.empty() ? "" : ", ") + name;
-      wrong("providers", "names " + in_quotes(id) + ", which is no configured provider",
+      wrong("providers", "names " + in_quotes(id) + ", which is not a configured provider",
             nearest.empty() ? "known providers are " + all : "did you mean " + nearest + "?");
     }
   }

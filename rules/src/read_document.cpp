@@ -82,7 +82,7 @@ class DocumentReader : private Reader {
     const auto [first, is_new] = seen.emplace(*name, node.value);
     if (!is_new)
       return error(node.value, key,
-                   "the worker type " + in_quotes(*name) + " stands twice, first in line " +
+                   "the worker type " + in_quotes(*name) + " occurs twice, first in line " +
                        std::to_string(first->second.line),
                    "remove one", "duplicateWorkerType");
     document_->worker_types.push_back({string(*name), node.value});
@@ -148,7 +148,7 @@ class DocumentReader : private Reader {
     const auto [first, is_new] = rule_ids_.emplace(rule.rule_id, id->value);
     if (!is_new)
       error(id->value, key,
-            "the ruleId " + in_quotes(rule.rule_id) + " stands twice, first in line " +
+            "the ruleId " + in_quotes(rule.rule_id) + " occurs twice, first in line " +
                 std::to_string(first->second.line),
             "ruleIds are unique in their file: rename one", "duplicateRuleId");
   }
@@ -188,7 +188,7 @@ class DocumentReader : private Reader {
       condition.position = member.node.key;
       const string key = join_key(path, member.name);
       if (member.name.empty())
-        error(member.node.key, key, "an empty name is no fact", "name the fact", "emptyString");
+        error(member.node.key, key, "a fact needs a name", "name the fact", "emptyString");
       if (const auto* items = member.node.array())
         read_patterns(member.node, *items, key, condition);
       else

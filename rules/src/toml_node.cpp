@@ -4,9 +4,10 @@
 
 #include <toml++/toml.h>
 
+#include <muster/rules/toml_nesting.hpp>
+
 #include "key_path.hpp"
 #include "source_text.hpp"
-#include "toml_nesting.hpp"
 #include "toml_recovery.hpp"
 
 namespace muster::rules {
@@ -91,7 +92,7 @@ class Converter {
     if (const auto* truth = source.as_boolean()) return json::value(truth->get());
     if (const auto* number = source.as_floating_point()) {
       if (std::isfinite(number->get())) return json::value(number->get());
-      report(at, path, "inf and nan are no numbers that a launch document can hold",
+      report(at, path, "inf and nan are not allowed in a launch document",
              "write a finite number, or a string", "notFinite");
     }
     if (const auto* date = source.as_date()) return json::value(printed(date->get()));

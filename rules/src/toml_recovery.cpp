@@ -122,7 +122,7 @@ RecoveredToml parse_with_recovery(std::string_view text, const std::string& file
                                {file, current.at},
                                "",
                                "not TOML: " + lower_first(current.reason),
-                               "mend the syntax at this place",
+                               "correct the syntax here",
                                "syntax"});
     if (text.size() > large_text) return result;
     const std::size_t line = std::min<std::size_t>(std::max(1u, current.at.line), lines.size()) - 1;

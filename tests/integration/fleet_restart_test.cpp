@@ -97,7 +97,7 @@ TEST(FleetRuntime, a_host_with_a_damaged_store_serves_and_says_why_it_decides_no
   host.kill();
   const std::filesystem::path store = host.data_directory() / "muster.db";
   for (const char* ending : {"", "-wal", "-shm"}) std::filesystem::remove(store.string() + ending);
-  std::ofstream(store) << "this is no database";
+  std::ofstream(store) << "this is not a database";
   host.start();
   const auto pools = host.client().get("/api/muster/v1/pools");
   ASSERT_FALSE(pools);

@@ -47,17 +47,17 @@ class Gate {
 
 TEST(LeaseCommand, that_is_wrong_is_refused_before_anybody_is_asked) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> wrong{
-      {{"--wait", "10x"}, "--wait 10x is no duration"},
-      {{"--wait", "0s"}, "--wait 0s is no duration"},
-      {{"--wait", "-5m"}, "--wait -5m is no duration"},
-      {{"--wait", "99999999999d"}, "is no duration"},
-      {{"--heartbeat", "soon"}, "--heartbeat soon is no duration"},
-      {{"--resource", "memory"}, "--resource memory is no resource"},
-      {{"--resource", "=4"}, "--resource =4 is no resource"},
-      {{"--resource", "memory=-1"}, "is no resource"},
-      {{"--resource", "memory=1.5"}, "is no resource"},
-      {{"--resource", "memory=99999999999999999999"}, "is no resource"},
-      {{"--resource", "memory=1", "--resource", "memory=2"}, "memory is there twice"},
+      {{"--wait", "10x"}, "--wait 10x is not a duration"},
+      {{"--wait", "0s"}, "--wait 0s is not a duration"},
+      {{"--wait", "-5m"}, "--wait -5m is not a duration"},
+      {{"--wait", "99999999999d"}, "is not a duration"},
+      {{"--heartbeat", "soon"}, "--heartbeat soon is not a duration"},
+      {{"--resource", "memory"}, "--resource memory is not a resource"},
+      {{"--resource", "=4"}, "--resource =4 is not a resource"},
+      {{"--resource", "memory=-1"}, "is not a resource"},
+      {{"--resource", "memory=1.5"}, "is not a resource"},
+      {{"--resource", "memory=99999999999999999999"}, "is not a resource"},
+      {{"--resource", "memory=1", "--resource", "memory=2"}, "memory is given twice"},
   };
   for (const auto& [options, message] : wrong) {
     const Finished done = run("muster", lease(options, {"true"}), no_host);

@@ -136,6 +136,22 @@ Finished run(const std::string& program, const std::vector<std::string>& argumen
   return {code, process.output()};
 }
 
+Command isolated(const std::string& program, const std::vector<std::string>& arguments) {
+  const std::string unshare = "/usr/bin/unshare";
+  std::vector<std::string> words{"--net", "--mount"};
+  const std::vector<std::string> as_user{"--user", "--map-root-user"};
+  std::vector<std::string> probe = as_user;
+  probe.insert(probe.end(), {"--net", "--mount", "/bin/true"});
+  if (run(unshare, probe).exit_code == 0)
+    words.insert(words.begin(), as_user.begin(), as_user.end());
+  words.insert(words.end(), {"/bin/sh", "-c",
+                             "mount -t tmpfs tmpfs /var/lib && PATH=$PATH:/sbin ip link set lo up "
+                             "&& exec \"$0\" \"$@\"",
+                             (fs::path(MUSTER_PROGRAMS) / program).string()});
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return {unshare, std::move(words)};
+}
+
 std::string content_of(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};

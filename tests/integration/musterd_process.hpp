@@ -81,6 +81,15 @@ struct Finished {
 Finished run(const std::string& program, const std::vector<std::string>& arguments,
              const Variables& variables = {});
 
+// A command that runs one of our programs with a network and a /var/lib of its own, as root of a
+// user namespace: every port is free, and no host is installed, whatever else this machine runs.
+// Needs user namespaces, or root.
+struct Command {
+  std::string program;
+  std::vector<std::string> arguments;
+};
+Command isolated(const std::string& program, const std::vector<std::string>& arguments = {});
+
 std::string content_of(const std::filesystem::path& file);
 
 }  // namespace muster::testing

@@ -1,6 +1,7 @@
 // Events by way of a real broker: what arrives, and what a power cut of the broker does to it.
 #include "tests/support/rabbitmq.hpp"
 
+#include <algorithm>
 #include <amqp.h>
 #include <amqp_framing.h>
 #include <amqp_tcp_socket.h>

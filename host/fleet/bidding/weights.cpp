@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include <muster/plural.hpp>
+
 namespace muster::bidding {
 namespace {
 
@@ -33,8 +35,8 @@ Factor share(const WeightInput& input, std::int64_t running, std::size_t sibling
   if (running == 0 || siblings < 2) return {};
   // Whoever has all of the workers is the last choice, but a choice: its siblings may be held.
   if (input.running == running)
-    return {minimal_weight, in_words(minimal_weight) + " (all " + std::to_string(running) +
-                                " running are its own)"};
+    return {minimal_weight,
+            in_words(minimal_weight) + " (it has all " + std::to_string(running) + " running)"};
   const double part = static_cast<double>(input.running) / static_cast<double>(running);
   return {1 - part, "(1 − " + of(input.running, running) + " running)"};
 }
@@ -46,15 +48,15 @@ Factor health(const WeightInput& input) {
   const bool none_registered = counts.registered == 0 && input.running == 0;
   if (none_registered && counts.errors() > 0)
     return {0, "0 (" + std::to_string(counts.tried) + " created, none registered, " +
-                   std::to_string(counts.errors()) + " errors in the last hour)"};
+                   count_of(counts.errors(), "error") + " in the last hour)"};
   if (none_registered && input.oldest_unregistered > patience) {
     const milliseconds waited = std::min(*input.oldest_unregistered, despair);
     const double left = static_cast<double>((despair - waited).count()) /
                         static_cast<double>((despair - patience).count());
-    return {left,
-            in_words(left) + " (none registered for " +
-                std::to_string(std::chrono::floor<minutes>(*input.oldest_unregistered).count()) +
-                " minutes)"};
+    return {left, in_words(left) + " (none registered for " +
+                      count_of(std::chrono::floor<minutes>(*input.oldest_unregistered).count(),
+                               "minute") +
+                      ")"};
   }
   if (failed == 0) return {};
   return {1 - static_cast<double>(failed) / static_cast<double>(counts.tried),
@@ -84,7 +86,7 @@ Weight weigh(const WeightInput& input, std::int64_t running, std::size_t sibling
   }
   weight.value = std::clamp(weight.value, 0.0, 1.0);
   weight.arithmetic = weight.arithmetic.empty()
-                          ? "1: nothing speaks against it"
+                          ? "no recent failures"
                           : weight.arithmetic + " = " + in_words(weight.value);
   return weight;
 }

@@ -8,7 +8,7 @@
 
 #include <memory>
 
-#include <muster/provider.hpp>
+#include <muster/provider_types.hpp>
 
 namespace muster {
 
@@ -19,12 +19,12 @@ struct StrategyDescription {
   json::object config_schema;        // JSON Schema of the instance's configuration
   json::object example_config = {};  // a configuration with which the contract is checked
 
-  static constexpr auto fields() {
-    return std::tuple{required("name", &StrategyDescription::name),
-                      required("version", &StrategyDescription::version),
-                      optional("description", &StrategyDescription::description),
-                      required("configSchema", &StrategyDescription::config_schema),
-                      optional("exampleConfig", &StrategyDescription::example_config)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("name", &StrategyDescription::name),
+                 required("version", &StrategyDescription::version),
+                 optional("description", &StrategyDescription::description),
+                 required("configSchema", &StrategyDescription::config_schema),
+                 optional("exampleConfig", &StrategyDescription::example_config));
   }
 };
 
@@ -35,11 +35,11 @@ struct PoolCapacity {
   std::int64_t stopping = 0;
   std::int64_t idle = 0;  // of running
 
-  static constexpr auto fields() {
-    return std::tuple{required("running", &PoolCapacity::running),
-                      required("requested", &PoolCapacity::requested),
-                      optional("stopping", &PoolCapacity::stopping),
-                      optional("idle", &PoolCapacity::idle)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("running", &PoolCapacity::running),
+                 required("requested", &PoolCapacity::requested),
+                 optional("stopping", &PoolCapacity::stopping),
+                 optional("idle", &PoolCapacity::idle));
   }
 };
 
@@ -49,11 +49,11 @@ struct PoolSettings {
   double scaling_ratio = 0;
   json::object strategy = {};  // what the worker configuration says to its strategy
 
-  static constexpr auto fields() {
-    return std::tuple{optional("minCapacity", &PoolSettings::min_capacity),
-                      required("maxCapacity", &PoolSettings::max_capacity),
-                      optional("scalingRatio", &PoolSettings::scaling_ratio),
-                      optional("strategy", &PoolSettings::strategy)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("minCapacity", &PoolSettings::min_capacity),
+                 required("maxCapacity", &PoolSettings::max_capacity),
+                 optional("scalingRatio", &PoolSettings::scaling_ratio),
+                 optional("strategy", &PoolSettings::strategy));
   }
 };
 
@@ -65,11 +65,11 @@ struct HistoryPoint {
   std::int64_t launched = 0;  // since the point before
   std::int64_t failed = 0;
 
-  static constexpr auto fields() {
-    return std::tuple{
-        required("at", &HistoryPoint::at), required("pending", &HistoryPoint::pending),
-        required("capacity", &HistoryPoint::capacity),
-        optional("launched", &HistoryPoint::launched), optional("failed", &HistoryPoint::failed)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("at", &HistoryPoint::at), required("pending", &HistoryPoint::pending),
+                 required("capacity", &HistoryPoint::capacity),
+                 optional("launched", &HistoryPoint::launched),
+                 optional("failed", &HistoryPoint::failed));
   }
 };
 
@@ -80,11 +80,11 @@ struct SizeRequest {
   PoolSettings settings;
   std::vector<HistoryPoint> history = {};
 
-  static constexpr auto fields() {
-    return std::tuple{
+  static constexpr auto fields(auto visit) {
+    return visit(
         required("workerPoolId", &SizeRequest::worker_pool_id),
         required("pending", &SizeRequest::pending), required("capacity", &SizeRequest::capacity),
-        required("settings", &SizeRequest::settings), optional("history", &SizeRequest::history)};
+        required("settings", &SizeRequest::settings), optional("history", &SizeRequest::history));
   }
 };
 
@@ -92,8 +92,8 @@ struct Size {
   std::int64_t capacity = 0;  // to create; negative: so much is too many
   std::string reason;         // in words, with the numbers
 
-  static constexpr auto fields() {
-    return std::tuple{required("capacity", &Size::capacity), required("reason", &Size::reason)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("capacity", &Size::capacity), required("reason", &Size::reason));
   }
 };
 
@@ -104,10 +104,9 @@ struct SelectRequest {
     double weight = 1;  // the launch configuration's health, 0 to 1
     Bid bid;
 
-    static constexpr auto fields() {
-      return std::tuple{required("bidId", &Offer::bid_id),
-                        required("providerId", &Offer::provider_id),
-                        optional("weight", &Offer::weight), required("bid", &Offer::bid)};
+    static constexpr auto fields(auto visit) {
+      return visit(required("bidId", &Offer::bid_id), required("providerId", &Offer::provider_id),
+                   optional("weight", &Offer::weight), required("bid", &Offer::bid));
     }
   };
 
@@ -117,12 +116,12 @@ struct SelectRequest {
   std::vector<Offer> offers;
   std::uint64_t seed = 0;
 
-  static constexpr auto fields() {
-    return std::tuple{required("workerPoolId", &SelectRequest::worker_pool_id),
-                      required("capacity", &SelectRequest::capacity),
-                      required("settings", &SelectRequest::settings),
-                      required("offers", &SelectRequest::offers),
-                      optional("seed", &SelectRequest::seed)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("workerPoolId", &SelectRequest::worker_pool_id),
+                 required("capacity", &SelectRequest::capacity),
+                 required("settings", &SelectRequest::settings),
+                 required("offers", &SelectRequest::offers),
+                 optional("seed", &SelectRequest::seed));
   }
 };
 
@@ -131,17 +130,15 @@ struct Selection {
     BidId bid_id;
     std::int64_t instances = 0;
 
-    static constexpr auto fields() {
-      return std::tuple{required("bidId", &Choice::bid_id),
-                        required("instances", &Choice::instances)};
+    static constexpr auto fields(auto visit) {
+      return visit(required("bidId", &Choice::bid_id), required("instances", &Choice::instances));
     }
   };
   std::vector<Choice> choices;  // each bid at most once, at most as many instances as it offers
   std::string reason;
 
-  static constexpr auto fields() {
-    return std::tuple{required("choices", &Selection::choices),
-                      required("reason", &Selection::reason)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("choices", &Selection::choices), required("reason", &Selection::reason));
   }
 };
 

@@ -11,7 +11,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -30,7 +29,7 @@ namespace codec {
 
 template <class T>
 concept Fielded = requires {
-  T::fields();
+  T::fields([](const auto&...) {});
 };
 
 template <class T>
@@ -116,8 +115,7 @@ void put(json::object& object, std::string_view name, const std::optional<T>& me
 template <Fielded T>
 json::value to_value(const T& record) {
   json::object object;
-  std::apply([&](const auto&... field) { (put(object, field.name, record.*field.member), ...); },
-             T::fields());
+  T::fields([&](const auto&... field) { (put(object, field.name, record.*field.member), ...); });
   return object;
 }
 
@@ -193,11 +191,9 @@ class Reader {
   void read(const json::value& from, T& to) {
     if (!from.is_object()) return expected("an object", from);
     const json::object& object = from.get_object();
-    std::apply(
-        [&](const auto&... field) {
-          (take(object, field.name, to.*field.member, field.is_required), ...);
-        },
-        T::fields());
+    T::fields([&](const auto&... field) {
+      (take(object, field.name, to.*field.member, field.is_required), ...);
+    });
   }
 
   void fail(std::string reason);

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
+#include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
-
-#include <boost/system/result.hpp>
 
 #include <muster/abi.h>
 
@@ -88,13 +88,109 @@ struct Error {
   friend bool operator==(const Error&, const Error&) = default;
 };
 
-template <class T>
-using Result = boost::system::result<T, Error>;
+[[noreturn]] void throw_error(const Error& error);
+const Error& no_error() noexcept;
 
-// Called by Result::value() on an error: a bug of the caller, who should have looked.
-[[noreturn]] inline void throw_exception_from_error(const Error& error,
-                                                    const boost::source_location&) {
-  throw std::runtime_error(error.message);
-}
+// A value or an error. Nobody may ignore one by accident: the compiler warns of every call whose
+// Result is not looked at, and this project's builds make an error of that warning.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  using value_type = T;
+  using error_type = Error;
+
+  Result() requires std::default_initializable<T> : value_(), has_value_(true) {}
+  Result(Error error) : error_(std::move(error)), has_value_(false) {}
+  template <class U>
+  requires(std::is_convertible_v<U, T> && !std::is_convertible_v<U, Error> &&
+           !std::is_same_v<std::remove_cvref_t<U>, Result>) Result(U&& value)
+      : value_(std::forward<U>(value)), has_value_(true) {}
+
+  Result(const Result& other) requires std::copy_constructible<T> : has_value_(other.has_value_) {
+    if (has_value_)
+      std::construct_at(&value_, other.value_);
+    else
+      std::construct_at(&error_, other.error_);
+  }
+  Result(Result&& other) noexcept : has_value_(other.has_value_) {
+    if (has_value_)
+      std::construct_at(&value_, std::move(other.value_));
+    else
+      std::construct_at(&error_, std::move(other.error_));
+  }
+  Result& operator=(Result other) noexcept {
+    std::destroy_at(this);
+    std::construct_at(this, std::move(other));
+    return *this;
+  }
+  ~Result() {
+    if (has_value_)
+      std::destroy_at(&value_);
+    else
+      std::destroy_at(&error_);
+  }
+
+  bool has_value() const noexcept { return has_value_; }
+  bool has_error() const noexcept { return !has_value_; }
+  explicit operator bool() const noexcept { return has_value_; }
+
+  // Only if there is a value. Of a temporary the value itself, so that it lives as long as its
+  // name.
+  T& operator*() & noexcept { return value_; }
+  const T& operator*() const& noexcept { return value_; }
+  T operator*() && noexcept { return std::move(value_); }
+  T* operator->() noexcept { return has_value_ ? &value_ : nullptr; }
+  const T* operator->() const noexcept { return has_value_ ? &value_ : nullptr; }
+
+  // Throws std::runtime_error if there is none: a bug of the caller, who should have looked.
+  T& value() & { return require_value(), value_; }
+  const T& value() const& { return require_value(), value_; }
+  T value() && { return require_value(), std::move(value_); }
+
+  // An empty error of class `internal` if there is a value.
+  const Error& error() const& noexcept { return has_value_ ? no_error() : error_; }
+  Error error() && noexcept { return has_value_ ? Error{} : std::move(error_); }
+
+  friend bool operator==(const Result& left, const Result& right) {
+    if (left.has_value_ != right.has_value_) return false;
+    return left.has_value_ ? left.value_ == right.value_ : left.error_ == right.error_;
+  }
+
+ private:
+  void require_value() const {
+    if (!has_value_) throw_error(error_);
+  }
+
+  union {
+    T value_;
+    Error error_;
+  };
+  bool has_value_;
+};
+
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  using value_type = void;
+  using error_type = Error;
+
+  Result() = default;
+  Result(Error error) : error_(std::move(error)) {}
+
+  bool has_value() const noexcept { return !error_; }
+  bool has_error() const noexcept { return error_.has_value(); }
+  explicit operator bool() const noexcept { return !error_; }
+
+  void value() const {
+    if (error_) throw_error(*error_);
+  }
+  const Error& error() const& noexcept { return error_ ? *error_ : no_error(); }
+  Error error() && noexcept { return error_ ? std::move(*error_) : Error{}; }
+
+  friend bool operator==(const Result&, const Result&) = default;
+
+ private:
+  std::optional<Error> error_;
+};
 
 }  // namespace muster

@@ -3,18 +3,20 @@
 //   struct Price {
 //     std::string instance_type;
 //     double per_hour = 0;
-//     static constexpr auto fields() {
-//       return std::tuple{required("instanceType", &Price::instance_type), required("perHour",
-//       &Price::per_hour)};
+//     static constexpr auto fields(auto visit) {
+//       return visit(required("instanceType", &Price::instance_type),
+//                    required("perHour", &Price::per_hour));
 //     }
 //   };
+//
+// `visit` is called once with all of them. It is a template so that a file that only includes the
+// struct does not pay for the list.
 //
 // Both directions of the codec are made from it. A field that is not listed is ignored when read,
 // so that a newer sender can talk to an older reader.
 #pragma once
 
 #include <string_view>
-#include <tuple>
 
 namespace muster {
 

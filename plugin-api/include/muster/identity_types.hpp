@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 
 #include <muster/fields.hpp>
 #include <muster/ids.hpp>
@@ -19,9 +18,9 @@ struct Voucher {
   std::string host_name;
   std::string address;
 
-  static constexpr auto fields() {
-    return std::tuple{required("by", &Voucher::by), required("hostName", &Voucher::host_name),
-                      required("address", &Voucher::address)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("by", &Voucher::by), required("hostName", &Voucher::host_name),
+                 required("address", &Voucher::address));
   }
 };
 
@@ -43,17 +42,17 @@ struct IdentifyRequest {
   // has checked that. Empty: the pool has no keys at the host.
   std::string pool_key = {};
 
-  static constexpr auto fields() {
-    return std::tuple{required("workerPoolId", &IdentifyRequest::worker_pool_id),
-                      required("workerGroup", &IdentifyRequest::worker_group),
-                      required("workerId", &IdentifyRequest::worker_id),
-                      required("proof", &IdentifyRequest::proof),
-                      optional("providerData", &IdentifyRequest::provider_data),
-                      optional("peerAddress", &IdentifyRequest::peer_address),
-                      optional("document", &IdentifyRequest::document),
-                      optional("challenge", &IdentifyRequest::challenge),
-                      optional("voucher", &IdentifyRequest::voucher),
-                      optional("poolKey", &IdentifyRequest::pool_key)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("workerPoolId", &IdentifyRequest::worker_pool_id),
+                 required("workerGroup", &IdentifyRequest::worker_group),
+                 required("workerId", &IdentifyRequest::worker_id),
+                 required("proof", &IdentifyRequest::proof),
+                 optional("providerData", &IdentifyRequest::provider_data),
+                 optional("peerAddress", &IdentifyRequest::peer_address),
+                 optional("document", &IdentifyRequest::document),
+                 optional("challenge", &IdentifyRequest::challenge),
+                 optional("voucher", &IdentifyRequest::voucher),
+                 optional("poolKey", &IdentifyRequest::pool_key));
   }
 };
 
@@ -62,9 +61,9 @@ struct Admission {
   std::int64_t capacity = 1;
   json::object provider_data = {};  // as Instance::provider_data
 
-  static constexpr auto fields() {
-    return std::tuple{optional("capacity", &Admission::capacity),
-                      optional("providerData", &Admission::provider_data)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("capacity", &Admission::capacity),
+                 optional("providerData", &Admission::provider_data));
   }
 };
 
@@ -75,12 +74,11 @@ struct Identity {
   WorkerPoolId worker_pool_id = {};         // only if the request named none
   std::optional<Admission> admission = {};  // only of a provider that announces machines
 
-  static constexpr auto fields() {
-    return std::tuple{required("workerGroup", &Identity::worker_group),
-                      required("workerId", &Identity::worker_id),
-                      optional("claims", &Identity::claims),
-                      optional("workerPoolId", &Identity::worker_pool_id),
-                      optional("admission", &Identity::admission)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("workerGroup", &Identity::worker_group),
+                 required("workerId", &Identity::worker_id), optional("claims", &Identity::claims),
+                 optional("workerPoolId", &Identity::worker_pool_id),
+                 optional("admission", &Identity::admission));
   }
 };
 

@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <muster/context.hpp>
@@ -25,7 +24,7 @@ using Facts =
 struct Placement {
   Facts facts;
 
-  static constexpr auto fields() { return std::tuple{required("facts", &Placement::facts)}; }
+  static constexpr auto fields(auto visit) { return visit(required("facts", &Placement::facts)); }
   friend bool operator==(const Placement&, const Placement&) = default;
 };
 
@@ -37,10 +36,9 @@ struct Owner {
   std::int64_t epoch =
       0;  // grows with each start of a host; a smaller one than seen before is a superseded host
 
-  static constexpr auto fields() {
-    return std::tuple{required("hostId", &Owner::host_id),
-                      required("providerId", &Owner::provider_id),
-                      required("epoch", &Owner::epoch)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("hostId", &Owner::host_id), required("providerId", &Owner::provider_id),
+                 required("epoch", &Owner::epoch));
   }
 };
 
@@ -54,13 +52,13 @@ struct LaunchConfig {
   std::string instance_type =
       {};  // for errors' scopes and prices; empty where the provider has no types
 
-  static constexpr auto fields() {
-    return std::tuple{required("launchConfigId", &LaunchConfig::launch_config_id),
-                      required("workerPoolId", &LaunchConfig::worker_pool_id),
-                      required("placement", &LaunchConfig::placement),
-                      required("document", &LaunchConfig::document),
-                      optional("capacityPerInstance", &LaunchConfig::capacity_per_instance),
-                      optional("instanceType", &LaunchConfig::instance_type)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("launchConfigId", &LaunchConfig::launch_config_id),
+                 required("workerPoolId", &LaunchConfig::worker_pool_id),
+                 required("placement", &LaunchConfig::placement),
+                 required("document", &LaunchConfig::document),
+                 optional("capacityPerInstance", &LaunchConfig::capacity_per_instance),
+                 optional("instanceType", &LaunchConfig::instance_type));
   }
 };
 
@@ -74,8 +72,8 @@ struct Interruption {
   Time at{};
   std::string reason;
 
-  static constexpr auto fields() {
-    return std::tuple{required("at", &Interruption::at), optional("reason", &Interruption::reason)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("at", &Interruption::at), optional("reason", &Interruption::reason));
   }
 };
 
@@ -95,19 +93,16 @@ struct Instance {
       {};  // opaque to the host, which keeps it and gives it back; starts with {"v": N}
   std::map<std::string, std::string> tags = {};
 
-  static constexpr auto fields() {
-    return std::tuple{required("workerGroup", &Instance::worker_group),
-                      required("workerId", &Instance::worker_id),
-                      required("workerPoolId", &Instance::worker_pool_id),
-                      required("launchConfigId", &Instance::launch_config_id),
-                      required("idempotencyKey", &Instance::idempotency_key),
-                      required("state", &Instance::state),
-                      optional("capacity", &Instance::capacity),
-                      optional("epoch", &Instance::epoch),
-                      required("created", &Instance::created),
-                      optional("interruption", &Instance::interruption),
-                      optional("providerData", &Instance::provider_data),
-                      optional("tags", &Instance::tags)};
+  static constexpr auto fields(auto visit) {
+    return visit(
+        required("workerGroup", &Instance::worker_group),
+        required("workerId", &Instance::worker_id),
+        required("workerPoolId", &Instance::worker_pool_id),
+        required("launchConfigId", &Instance::launch_config_id),
+        required("idempotencyKey", &Instance::idempotency_key), required("state", &Instance::state),
+        optional("capacity", &Instance::capacity), optional("epoch", &Instance::epoch),
+        required("created", &Instance::created), optional("interruption", &Instance::interruption),
+        optional("providerData", &Instance::provider_data), optional("tags", &Instance::tags));
   }
 };
 
@@ -117,10 +112,10 @@ struct WorkerRef {
   WorkerId worker_id;
   json::object provider_data = {};
 
-  static constexpr auto fields() {
-    return std::tuple{required("workerGroup", &WorkerRef::worker_group),
-                      required("workerId", &WorkerRef::worker_id),
-                      optional("providerData", &WorkerRef::provider_data)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("workerGroup", &WorkerRef::worker_group),
+                 required("workerId", &WorkerRef::worker_id),
+                 optional("providerData", &WorkerRef::provider_data));
   }
 };
 

@@ -71,7 +71,7 @@ SampleRequest sample(std::string method, const T& request) {
   const auto note = [&](const auto& field) {
     if (field.is_required) made.required.emplace_back(field.name);
   };
-  std::apply([&](const auto&... field) { (note(field), ...); }, T::fields());
+  T::fields([&](const auto&... field) { (note(field), ...); });
   return made;
 }
 

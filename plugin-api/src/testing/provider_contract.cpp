@@ -44,18 +44,7 @@ void ProviderContract::check_capabilities() {
           return kept();
         });
   };
-  promise(capability::prices, "prices", {});
-  promise(capability::quotas, "quotas", {});
   promise(capability::notices, "notices", codec::to_value(NoticesRequest{owner_}).as_object());
-  if (!offers(capability::prices)) return;
-  findings_.promise("prices", "none is negative", [&]() -> Finding {
-    const auto answer = provider_.prices({}, context_);
-    if (!answer) return broken(failure_of("prices", answer));
-    for (const Prices::Price& price : answer->prices)
-      if (!(price.per_hour >= 0))
-        return broken(price.instance_type + " costs " + std::to_string(price.per_hour));
-    return kept();
-  });
 }
 
 void ProviderContract::check_placements() {
@@ -85,7 +74,7 @@ void ProviderContract::check_placements() {
   findings_.promise("placements", "no two are the same", [&]() -> Finding {
     std::set<Facts> seen;
     for (const Placement& placement : placements_)
-      if (!seen.insert(placement.facts).second) return broken(encode(placement) + " stands twice");
+      if (!seen.insert(placement.facts).second) return broken(encode(placement) + " occurs twice");
     return kept();
   });
 }
@@ -178,7 +167,7 @@ void ProviderContract::check_bid() {
                     " instances");
     return kept();
   });
-  findings_.promise("bid", "of no candidates is no bid", [&]() -> Finding {
+  findings_.promise("bid", "without candidates returns no bids", [&]() -> Finding {
     const auto answer = provider_.bid({owner_, WorkerPoolId(pool), 5, {}}, context_);
     if (!answer) return broken(failure_of("bid", answer));
     if (!answer->bids.empty()) return broken("it offers " + encode(answer->bids.front()));
@@ -193,7 +182,7 @@ Finding ProviderContract::bids_within_what_was_asked() {
   for (const Bid& bid : answer->bids) {
     const auto wrong = [&](const std::string& what) { return broken(what + ": " + encode(bid)); };
     if (bid.launch_config_id != launch_config_->launch_config_id)
-      return wrong("for a launch configuration that nobody asked about");
+      return wrong("for a launch configuration that was not asked about");
     if (bid.instances < 0 || bid.instances > 2) return wrong("room is for 0 to 2 instances");
     if (bid.capacity_per_instance < 1) return wrong("no capacity");
     if (!(bid.price_per_capacity_hour >= 0)) return wrong("a negative price");

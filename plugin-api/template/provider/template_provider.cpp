@@ -16,9 +16,9 @@ struct Config {
   std::int64_t machines = 4;
   std::string secret = {};
 
-  static constexpr auto fields() {
-    return std::tuple{optional("region", &Config::region), optional("machines", &Config::machines),
-                      optional("secret", &Config::secret)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("region", &Config::region), optional("machines", &Config::machines),
+                 optional("secret", &Config::secret));
   }
 };
 
@@ -26,7 +26,7 @@ struct Config {
 struct Section {
   std::string image;
 
-  static constexpr auto fields() { return std::tuple{required("image", &Section::image)}; }
+  static constexpr auto fields(auto visit) { return visit(required("image", &Section::image)); }
 };
 
 class TemplateProvider final : public muster::Provider {

@@ -14,7 +14,9 @@ using namespace muster;
 struct Config {
   double max_price = 1.0;
 
-  static constexpr auto fields() { return std::tuple{optional("maxPrice", &Config::max_price)}; }
+  static constexpr auto fields(auto visit) {
+    return visit(optional("maxPrice", &Config::max_price));
+  }
 };
 
 class TemplateStrategy final : public muster::BiddingStrategy {

@@ -37,7 +37,7 @@ Result<Placements> BridgeProvider::placements(const PlacementsRequest& request,
 Result<Expansion> BridgeProvider::expand(const ExpandRequest& request, const Context& context) {
   const json::value* own = request.document.if_contains(section);
   if (own && !own->is_object())
-    return Error::invalid(std::string("document.") + section + ": is no table");
+    return Error::invalid(std::string("document.") + section + ": is not a table");
   return forward<Expansion>("expand", request, context);
 }
 
@@ -61,14 +61,6 @@ Result<Termination> BridgeProvider::terminate(const TerminateRequest& request,
 
 Result<Identity> BridgeProvider::identify(const IdentifyRequest& request, const Context& context) {
   return forward<Identity>("identify", request, context);
-}
-
-Result<Prices> BridgeProvider::prices(const PricesRequest& request, const Context& context) {
-  return forward<Prices>("prices", request, context);
-}
-
-Result<Quotas> BridgeProvider::quotas(const QuotasRequest& request, const Context& context) {
-  return forward<Quotas>("quotas", request, context);
 }
 
 Result<Notices> BridgeProvider::notices(const NoticesRequest& request, const Context& context) {

@@ -15,7 +15,8 @@ std::string broken_by(const Bid& bid, const BidRequest& request, std::size_t ind
         return asked.launch_config.launch_config_id == bid.launch_config_id;
       });
   if (candidate == request.candidates.end())
-    return at("bids", index, "launchConfigId") + "nobody asked for " + bid.launch_config_id.str();
+    return at("bids", index, "launchConfigId") + "there was no request for " +
+           bid.launch_config_id.str();
   if (bid.instances < 0 || (candidate->max_instances && bid.instances > *candidate->max_instances))
     return at("bids", index, "instances") + std::to_string(bid.instances) +
            (bid.instances < 0
@@ -40,7 +41,7 @@ std::string broken_promise(const PlacementsRequest&, const Placements& answer) {
     for (const auto& [name, value] : facts)
       if (name != "region" && name != "availabilityZone")
         return at("placements", i, "facts") + "\"" + name +
-               "\" is no fact that a bridge has; those are region and availabilityZone";
+               "\" is not a fact that a bridge has; those are region and availabilityZone";
     for (std::size_t other = 0; other < i; ++other)
       if (answer.placements[other] == answer.placements[i])
         return at("placements", i, "facts") + "are those of placements[" + std::to_string(other) +

@@ -66,7 +66,7 @@ Result<Limits> make_limits(const Section& section, const fs::path& all_workers,
   Limits limits;
   if (!all_workers.empty()) {
     if (configured && !is_cgroup2(all_workers))
-      return Error::config("cgroup: " + all_workers.string() + " is no cgroup of version 2");
+      return Error::config("cgroup: " + all_workers.string() + " is not a cgroup of version 2");
     // Fails while processes are in the group itself; what is not enabled is not held by it.
     for (const char* controller : {"+memory", "+pids", "+cpu"})
       set(all_workers / "cgroup.subtree_control", controller);

@@ -31,10 +31,10 @@ struct OwnerFile {
   ProviderId provider_id;
   std::int64_t epoch = 0;
 
-  static constexpr auto fields() {
-    return std::tuple{required("hostId", &OwnerFile::host_id),
-                      required("providerId", &OwnerFile::provider_id),
-                      required("epoch", &OwnerFile::epoch)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("hostId", &OwnerFile::host_id),
+                 required("providerId", &OwnerFile::provider_id),
+                 required("epoch", &OwnerFile::epoch));
   }
 };
 
@@ -43,8 +43,8 @@ struct Mark {
   Time at{};
   std::string why;
 
-  static constexpr auto fields() {
-    return std::tuple{required("at", &Mark::at), optional("why", &Mark::why)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("at", &Mark::at), optional("why", &Mark::why));
   }
 };
 
@@ -57,8 +57,9 @@ std::optional<Mark> read_mark(const fs::path& file) {
 
 Result<void> check_access(const fs::path& folder) {
   struct stat about {};
-  if (::lstat(folder.c_str(), &about) != 0) return trouble(folder, "cannot be looked at", errno);
-  if (!S_ISDIR(about.st_mode)) return Error::config("folder: " + folder.string() + " is no folder");
+  if (::lstat(folder.c_str(), &about) != 0) return trouble(folder, "cannot be read", errno);
+  if (!S_ISDIR(about.st_mode))
+    return Error::config("folder: " + folder.string() + " is not a folder");
   if (about.st_uid != ::geteuid() || (about.st_mode & 022) != 0)
     return Error::config("folder: others can write in " + folder.string() +
                          ", and so choose what workers run; it must be the host's alone (0700)");

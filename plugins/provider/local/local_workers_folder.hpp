@@ -39,10 +39,10 @@ struct Record {
   Instance instance;
   std::string cgroup = {};
 
-  static constexpr auto fields() {
-    return std::tuple{required("v", &Record::v), required("hostId", &Record::host_id),
-                      required("providerId", &Record::provider_id),
-                      required("instance", &Record::instance), optional("cgroup", &Record::cgroup)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("v", &Record::v), required("hostId", &Record::host_id),
+                 required("providerId", &Record::provider_id),
+                 required("instance", &Record::instance), optional("cgroup", &Record::cgroup));
   }
 };
 

@@ -34,21 +34,16 @@ struct Written {
   std::map<std::string, std::string> environment = {}, timings = {};
   std::optional<std::string> ca_file = {}, cgroup = {};
 
-  static constexpr auto fields() {
-    return std::tuple{optional("folder", &Written::folder),
-                      optional("temporary", &Written::temporary),
-                      optional("region", &Written::region),
-                      optional("agent", &Written::agent),
-                      optional("maxWorkers", &Written::max_workers),
-                      optional("stopGrace", &Written::stop_grace),
-                      optional("startTimeout", &Written::start_timeout),
-                      optional("keepStopped", &Written::keep_stopped),
-                      optional("outputLimit", &Written::output_limit),
-                      optional("images", &Written::images),
-                      optional("environment", &Written::environment),
-                      optional("timings", &Written::timings),
-                      optional("caFile", &Written::ca_file),
-                      optional("cgroup", &Written::cgroup)};
+  static constexpr auto fields(auto visit) {
+    return visit(
+        optional("folder", &Written::folder), optional("temporary", &Written::temporary),
+        optional("region", &Written::region), optional("agent", &Written::agent),
+        optional("maxWorkers", &Written::max_workers), optional("stopGrace", &Written::stop_grace),
+        optional("startTimeout", &Written::start_timeout),
+        optional("keepStopped", &Written::keep_stopped),
+        optional("outputLimit", &Written::output_limit), optional("images", &Written::images),
+        optional("environment", &Written::environment), optional("timings", &Written::timings),
+        optional("caFile", &Written::ca_file), optional("cgroup", &Written::cgroup));
   }
 };
 
@@ -102,7 +97,7 @@ Result<void> read_texts(const Written& written, Settings& settings) {
   const auto duration = [](const char* path, const std::string& text,
                            std::chrono::milliseconds& into) -> Result<void> {
     const auto read = parse_duration(text);
-    if (!read) return mistake(path, "\"" + text + "\" is no time like \"30s\" or \"5m\"");
+    if (!read) return mistake(path, "\"" + text + "\" is not a time like \"30s\" or \"5m\"");
     into = *read;
     return {};
   };
@@ -115,7 +110,7 @@ Result<void> read_texts(const Written& written, Settings& settings) {
   const auto bytes = parse_bytes(written.output_limit);
   if (!bytes || *bytes < 4096)
     return mistake("outputLimit",
-                   "\"" + written.output_limit + "\" is no size like \"10MiB\", from 4KiB");
+                   "\"" + written.output_limit + "\" is not a size like \"10MiB\", from 4KiB");
   settings.output_limit = *bytes;
   return {};
 }
@@ -179,7 +174,7 @@ Result<Settings> read_settings(const json::object& config) {
   settings.environment = written->environment;
   for (const auto& [name, value] : written->timings)
     if (!parse_duration(value))
-      return mistake("timings." + name, "\"" + value + "\" is no time like \"30s\" or \"5m\"");
+      return mistake("timings." + name, "\"" + value + "\" is not a time like \"30s\" or \"5m\"");
   settings.timings = written->timings;
   return settings;
 }
@@ -191,11 +186,11 @@ Result<Section> read_section(const json::object& document, const Settings& setti
     std::optional<double> cpus = {};
     std::optional<std::int64_t> open_files = {}, processes = {};
 
-    static constexpr auto fields() {
-      return std::tuple{
-          optional("image", &Text::image),          optional("memory", &Text::memory),
-          optional("capacity", &Text::capacity),    optional("cpus", &Text::cpus),
-          optional("openFiles", &Text::open_files), optional("processes", &Text::processes)};
+    static constexpr auto fields(auto visit) {
+      return visit(optional("image", &Text::image), optional("memory", &Text::memory),
+                   optional("capacity", &Text::capacity), optional("cpus", &Text::cpus),
+                   optional("openFiles", &Text::open_files),
+                   optional("processes", &Text::processes));
     }
   };
   const std::string path = std::string(section_name) + ".";
@@ -218,7 +213,7 @@ Result<Section> read_section(const json::object& document, const Settings& setti
     section.memory = parse_bytes(*text->memory);
     if (!section.memory || *section.memory < least_memory)
       return mistake(path + "memory",
-                     "\"" + *text->memory + "\" is no size like \"512MiB\", from 16MiB");
+                     "\"" + *text->memory + "\" is not a size like \"512MiB\", from 16MiB");
   }
   if (section.capacity < 1 || section.capacity > 1'000'000)
     return mistake(path + "capacity", "is not between 1 and 1000000");

@@ -101,7 +101,7 @@ json::object config_schema() {
                {"noticeSeconds", number("It is announced so long before")},
                {"launches", list_of({{"type", "integer"}}, "The nth launches are taken away")},
                {"afterSeconds", number("so long after they were made")}})},
-       {"secret", text("With which workers prove who they are; nobody can without it")},
+       {"secret", text("Secret with which workers prove their identity; without it none can")},
        {"stateFile", text("Absolute path; keeps the machines when the process restarts")}});
 }
 

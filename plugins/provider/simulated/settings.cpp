@@ -10,9 +10,8 @@
 namespace muster::simulated {
 namespace {
 
-constexpr std::array<std::string_view, 9> methods{"placements", "bid",       "allocate",
-                                                  "list",       "terminate", "identify",
-                                                  "prices",     "quotas",    "notices"};
+constexpr std::array<std::string_view, 7> methods{"placements", "bid",      "allocate", "list",
+                                                  "terminate",  "identify", "notices"};
 
 // Collects the first mistake, with its path.
 class Checker {
@@ -21,7 +20,7 @@ class Checker {
     if (!good && mistake_.empty()) mistake_ = path + ": " + mistake;
   }
   void probability(double number, const std::string& path) {
-    that(number >= 0 && number <= 1, path, "is no probability between 0 and 1");
+    that(number >= 0 && number <= 1, path, "is not a probability between 0 and 1");
   }
   void not_negative(double number, const std::string& path) {
     that(number >= 0 && number <= 1e12, path, "is not between 0 and 1e12");
@@ -31,7 +30,7 @@ class Checker {
     if (known) return;
     const auto near = nearest(name, {methods.begin(), methods.end()});
     that(false, path,
-         "\"" + name + "\" is no method that can be simulated" +
+         "\"" + name + "\" is not a method that can be simulated" +
              (near ? "; did you mean \"" + *near + "\"?" : ""));
   }
   const std::string& mistake() const { return mistake_; }
@@ -51,12 +50,12 @@ void check_places(Checker& check, const Settings& settings) {
     const Region& region = settings.regions[i];
     check.that(!region.name.empty(), at("regions", i) + ".name", "is empty");
     check.that(regions.insert(region.name).second, at("regions", i) + ".name",
-               "\"" + region.name + "\" stands twice");
+               "\"" + region.name + "\" occurs twice");
     check.that(!region.zones.empty(), at("regions", i) + ".zones", "a region needs a zone");
     for (std::size_t j = 0; j < region.zones.size(); ++j) {
       check.that(!region.zones[j].empty(), at(at("regions", i) + ".zones", j), "is empty");
       check.that(zones.insert(region.zones[j]).second, at(at("regions", i) + ".zones", j),
-                 "\"" + region.zones[j] + "\" stands twice");
+                 "\"" + region.zones[j] + "\" occurs twice");
     }
   }
   check.that(!settings.instance_types.empty(), "instanceTypes", "a cloud needs at least one type");
@@ -65,7 +64,7 @@ void check_places(Checker& check, const Settings& settings) {
     const std::string path = at("instanceTypes", i);
     check.that(!type.name.empty(), path + ".name", "is empty");
     check.that(types.insert(type.name).second, path + ".name",
-               "\"" + type.name + "\" stands twice");
+               "\"" + type.name + "\" occurs twice");
     check.that(type.capacity >= 1 && type.capacity <= 1'000'000, path + ".capacity",
                "is not between 1 and 1000000");
     check.not_negative(type.price_per_hour, path + ".pricePerHour");
@@ -79,7 +78,7 @@ void check_trouble(Checker& check, const Settings& settings) {
     const std::string path = at("failures", i);
     check.method(rule.method, path + ".method");
     check.that(error_class_from(rule.error_class).has_value(), path + ".class",
-               "\"" + rule.error_class + "\" is no class of errors");
+               "\"" + rule.error_class + "\" is not a class of errors");
     check.probability(rule.probability, path + ".probability");
     check.not_negative(static_cast<double>(rule.after), path + ".after");
     check.that(!rule.times || *rule.times >= 0, path + ".times", "is negative");

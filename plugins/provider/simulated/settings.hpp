@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <muster/error.hpp>
@@ -17,8 +16,8 @@ struct Region {
   std::string name;
   std::vector<std::string> zones;
 
-  static constexpr auto fields() {
-    return std::tuple{required("name", &Region::name), required("zones", &Region::zones)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("name", &Region::name), required("zones", &Region::zones));
   }
 };
 
@@ -28,11 +27,11 @@ struct InstanceType {
   double price_per_hour = 0.1;   // around which the price moves
   std::int64_t per_zone = 1000;  // machines of this type that a zone has
 
-  static constexpr auto fields() {
-    return std::tuple{required("name", &InstanceType::name),
-                      optional("capacity", &InstanceType::capacity),
-                      optional("pricePerHour", &InstanceType::price_per_hour),
-                      optional("perZone", &InstanceType::per_zone)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("name", &InstanceType::name),
+                 optional("capacity", &InstanceType::capacity),
+                 optional("pricePerHour", &InstanceType::price_per_hour),
+                 optional("perZone", &InstanceType::per_zone));
   }
 };
 
@@ -40,9 +39,9 @@ struct PriceMoves {
   double volatility = 0.2;       // 0.2: between 80 % and 120 % of the base
   double period_seconds = 3600;  // a price turns about this often
 
-  static constexpr auto fields() {
-    return std::tuple{optional("volatility", &PriceMoves::volatility),
-                      optional("periodSeconds", &PriceMoves::period_seconds)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("volatility", &PriceMoves::volatility),
+                 optional("periodSeconds", &PriceMoves::period_seconds));
   }
 };
 
@@ -51,10 +50,10 @@ struct QuotaSetting {
   std::optional<std::string> instance_type = {};
   std::int64_t instances = 0;
 
-  static constexpr auto fields() {
-    return std::tuple{optional("region", &QuotaSetting::region),
-                      optional("instanceType", &QuotaSetting::instance_type),
-                      required("instances", &QuotaSetting::instances)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("region", &QuotaSetting::region),
+                 optional("instanceType", &QuotaSetting::instance_type),
+                 required("instances", &QuotaSetting::instances));
   }
 };
 
@@ -63,9 +62,9 @@ struct Boot {
   double max_seconds = 60;
   double never = 0;  // probability that a machine stays pending for ever
 
-  static constexpr auto fields() {
-    return std::tuple{optional("minSeconds", &Boot::min_seconds),
-                      optional("maxSeconds", &Boot::max_seconds), optional("never", &Boot::never)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("minSeconds", &Boot::min_seconds),
+                 optional("maxSeconds", &Boot::max_seconds), optional("never", &Boot::never));
   }
 };
 
@@ -86,21 +85,17 @@ struct FailureRule {
   std::optional<std::int64_t> hold_seconds = {};
   bool after_effect = false;  // the launch is made all the same: only its answer is lost
 
-  static constexpr auto fields() {
-    return std::tuple{optional("method", &FailureRule::method),
-                      optional("class", &FailureRule::error_class),
-                      optional("message", &FailureRule::message),
-                      optional("code", &FailureRule::code),
-                      optional("region", &FailureRule::region),
-                      optional("zone", &FailureRule::zone),
-                      optional("instanceType", &FailureRule::instance_type),
-                      optional("probability", &FailureRule::probability),
-                      optional("after", &FailureRule::after),
-                      optional("times", &FailureRule::times),
-                      optional("fromSeconds", &FailureRule::from_seconds),
-                      optional("untilSeconds", &FailureRule::until_seconds),
-                      optional("holdSeconds", &FailureRule::hold_seconds),
-                      optional("afterEffect", &FailureRule::after_effect)};
+  static constexpr auto fields(auto visit) {
+    return visit(
+        optional("method", &FailureRule::method), optional("class", &FailureRule::error_class),
+        optional("message", &FailureRule::message), optional("code", &FailureRule::code),
+        optional("region", &FailureRule::region), optional("zone", &FailureRule::zone),
+        optional("instanceType", &FailureRule::instance_type),
+        optional("probability", &FailureRule::probability), optional("after", &FailureRule::after),
+        optional("times", &FailureRule::times), optional("fromSeconds", &FailureRule::from_seconds),
+        optional("untilSeconds", &FailureRule::until_seconds),
+        optional("holdSeconds", &FailureRule::hold_seconds),
+        optional("afterEffect", &FailureRule::after_effect));
   }
 };
 
@@ -109,10 +104,9 @@ struct SlowRule {
   double seconds = 0;
   double probability = 1;
 
-  static constexpr auto fields() {
-    return std::tuple{required("method", &SlowRule::method),
-                      required("seconds", &SlowRule::seconds),
-                      optional("probability", &SlowRule::probability)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("method", &SlowRule::method), required("seconds", &SlowRule::seconds),
+                 optional("probability", &SlowRule::probability));
   }
 };
 
@@ -122,11 +116,11 @@ struct Interruptions {
   std::vector<std::int64_t> launches = {};  // the 3rd and the 7th launch of the cloud, say,
   double after_seconds = 300;               // are taken away so long after they were made
 
-  static constexpr auto fields() {
-    return std::tuple{optional("perHour", &Interruptions::per_hour),
-                      optional("noticeSeconds", &Interruptions::notice_seconds),
-                      optional("launches", &Interruptions::launches),
-                      optional("afterSeconds", &Interruptions::after_seconds)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("perHour", &Interruptions::per_hour),
+                 optional("noticeSeconds", &Interruptions::notice_seconds),
+                 optional("launches", &Interruptions::launches),
+                 optional("afterSeconds", &Interruptions::after_seconds));
   }
 };
 
@@ -145,19 +139,15 @@ struct Settings {
   std::string secret = {};      // with which workers prove who they are; empty: nobody can
   std::string state_file = {};  // absolute; empty: the cloud ends with its process
 
-  static constexpr auto fields() {
-    return std::tuple{optional("seed", &Settings::seed),
-                      optional("regions", &Settings::regions),
-                      optional("instanceTypes", &Settings::instance_types),
-                      optional("prices", &Settings::prices),
-                      optional("quotas", &Settings::quotas),
-                      optional("boot", &Settings::boot),
-                      optional("shutdownSeconds", &Settings::shutdown_seconds),
-                      optional("failures", &Settings::failures),
-                      optional("slow", &Settings::slow),
-                      optional("interruptions", &Settings::interruptions),
-                      optional("secret", &Settings::secret),
-                      optional("stateFile", &Settings::state_file)};
+  static constexpr auto fields(auto visit) {
+    return visit(
+        optional("seed", &Settings::seed), optional("regions", &Settings::regions),
+        optional("instanceTypes", &Settings::instance_types), optional("prices", &Settings::prices),
+        optional("quotas", &Settings::quotas), optional("boot", &Settings::boot),
+        optional("shutdownSeconds", &Settings::shutdown_seconds),
+        optional("failures", &Settings::failures), optional("slow", &Settings::slow),
+        optional("interruptions", &Settings::interruptions), optional("secret", &Settings::secret),
+        optional("stateFile", &Settings::state_file));
   }
 
   const InstanceType* find_type(std::string_view name) const;

@@ -20,15 +20,13 @@ struct Machine {
   std::optional<Interruption> interruption = {};
   std::optional<Time> terminated = {};
 
-  static constexpr auto fields() {
-    return std::tuple{required("hostId", &Machine::host_id),
-                      required("providerId", &Machine::provider_id),
-                      required("zone", &Machine::zone),
-                      required("instanceType", &Machine::instance_type),
-                      required("instance", &Machine::instance),
-                      optional("ready", &Machine::ready),
-                      optional("interruption", &Machine::interruption),
-                      optional("terminated", &Machine::terminated)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("hostId", &Machine::host_id),
+                 required("providerId", &Machine::provider_id), required("zone", &Machine::zone),
+                 required("instanceType", &Machine::instance_type),
+                 required("instance", &Machine::instance), optional("ready", &Machine::ready),
+                 optional("interruption", &Machine::interruption),
+                 optional("terminated", &Machine::terminated));
   }
 };
 
@@ -36,9 +34,8 @@ struct RuleCount {
   std::int64_t matched = 0;
   std::int64_t fired = 0;
 
-  static constexpr auto fields() {
-    return std::tuple{required("matched", &RuleCount::matched),
-                      required("fired", &RuleCount::fired)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("matched", &RuleCount::matched), required("fired", &RuleCount::fired));
   }
 };
 
@@ -51,14 +48,11 @@ struct State {
   std::map<std::string, std::int64_t> slow_calls = {};  // likewise
   std::map<std::string, std::int64_t> epochs = {};      // by owner: the newest seen
 
-  static constexpr auto fields() {
-    return std::tuple{required("v", &State::v),
-                      optional("started", &State::started),
-                      required("launches", &State::launches),
-                      required("machines", &State::machines),
-                      optional("failures", &State::failures),
-                      optional("slowCalls", &State::slow_calls),
-                      optional("epochs", &State::epochs)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("v", &State::v), optional("started", &State::started),
+                 required("launches", &State::launches), required("machines", &State::machines),
+                 optional("failures", &State::failures), optional("slowCalls", &State::slow_calls),
+                 optional("epochs", &State::epochs));
   }
 };
 

@@ -19,11 +19,11 @@ struct AwakeMachine {
   Instance instance;  // pending until the wake command has succeeded
   Time called{};      // when the wake command was last begun
 
-  static constexpr auto fields() {
-    return std::tuple{required("hostId", &AwakeMachine::host_id),
-                      required("providerId", &AwakeMachine::provider_id),
-                      required("instance", &AwakeMachine::instance),
-                      required("called", &AwakeMachine::called)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("hostId", &AwakeMachine::host_id),
+                 required("providerId", &AwakeMachine::provider_id),
+                 required("instance", &AwakeMachine::instance),
+                 required("called", &AwakeMachine::called));
   }
   bool belongs_to(const Owner& owner) const {
     return host_id == owner.host_id && provider_id == owner.provider_id;
@@ -35,9 +35,8 @@ struct EndedLaunch {
   Instance instance;
   Time at{};
 
-  static constexpr auto fields() {
-    return std::tuple{required("instance", &EndedLaunch::instance),
-                      required("at", &EndedLaunch::at)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("instance", &EndedLaunch::instance), required("at", &EndedLaunch::at));
   }
 };
 
@@ -46,9 +45,9 @@ struct RestingMachine {
   Time until{};
   std::string reason;
 
-  static constexpr auto fields() {
-    return std::tuple{required("until", &RestingMachine::until),
-                      required("reason", &RestingMachine::reason)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("until", &RestingMachine::until),
+                 required("reason", &RestingMachine::reason));
   }
 };
 
@@ -59,11 +58,10 @@ struct PowerState {
   std::map<std::string, EndedLaunch> ended;       // by owner and key
   std::map<std::string, std::int64_t> epochs;     // by owner: the newest seen
 
-  static constexpr auto fields() {
-    return std::tuple{required("v", &PowerState::v), required("awake", &PowerState::awake),
-                      optional("resting", &PowerState::resting),
-                      optional("ended", &PowerState::ended),
-                      optional("epochs", &PowerState::epochs)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("v", &PowerState::v), required("awake", &PowerState::awake),
+                 optional("resting", &PowerState::resting), optional("ended", &PowerState::ended),
+                 optional("epochs", &PowerState::epochs));
   }
 };
 

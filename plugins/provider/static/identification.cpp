@@ -98,7 +98,7 @@ class Identification {
 
   Result<void> may_come_by_key(bool free) const {
     if (!text_in(request_.provider_data, digest_key).empty())
-      return refused("this worker was announced with a secret: a poolKey is not enough to be it");
+      return refused("this worker was declared with a secret: a poolKey is not enough to be it");
     if (free) return pool_of_the_free();
     if (machine_->keys.empty())
       return refused("this worker has a secret of its own: a poolKey is not enough to be it");
@@ -123,7 +123,7 @@ class Identification {
   Result<void> vouched() {
     const Voucher& voucher = *request_.voucher;
     const auto name = plain_host_name(voucher.host_name);
-    if (!name) return refused("hostName is no host name");
+    if (!name) return refused("hostName is not a host name");
     const auto known = known_under(*name);
     if (!known) return known.error();
     WorkerPoolId pool;
@@ -154,7 +154,7 @@ class Identification {
     if (!before.empty() && before != name)
       return refused("this worker is known under another hostName");
     if (!text_in(request_.provider_data, digest_key).empty())
-      return refused("this worker was announced with a secret: a relay's word is not enough");
+      return refused("this worker was declared with a secret: a relay's word is not enough");
     if (!text_in(request_.provider_data, key_key).empty())
       return refused("this worker came in by a key: a relay's word is not enough");
     return {};
@@ -177,7 +177,7 @@ class Identification {
           "hostName fits the patterns of several pools: say which workerPoolId it is for");
     const std::string label = name.substr(0, name.find('.'));
     if (!is_worker_name(label))
-      return refused("the first label of hostName is no workerId: it is longer than 38 letters");
+      return refused("the first label of hostName is not a workerId: it is longer than 38 letters");
     if (settings_.find(WorkerId(label)))
       return refused("the first label of hostName is the workerId of a machine with another name");
     identity_.worker_id = WorkerId(label);

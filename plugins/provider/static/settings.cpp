@@ -22,9 +22,9 @@ constexpr milliseconds longest_timeout = std::chrono::hours(1);
 struct WrittenPool {
   std::vector<std::string> public_keys, host_names;
 
-  static constexpr auto fields() {
-    return std::tuple{optional("publicKeys", &WrittenPool::public_keys),
-                      optional("hostNames", &WrittenPool::host_names)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("publicKeys", &WrittenPool::public_keys),
+                 optional("hostNames", &WrittenPool::host_names));
   }
 };
 
@@ -36,15 +36,15 @@ struct WrittenMachine {
   bool powered = false;
   Variables variables;
 
-  static constexpr auto fields() {
-    return std::tuple{required("workerPoolId", &WrittenMachine::worker_pool_id),
-                      required("workerId", &WrittenMachine::worker_id),
-                      optional("hostName", &WrittenMachine::host_name),
-                      optional("capacity", &WrittenMachine::capacity),
-                      optional("secretSha256", &WrittenMachine::secret_sha256),
-                      optional("publicKeys", &WrittenMachine::public_keys),
-                      optional("powered", &WrittenMachine::powered),
-                      optional("variables", &WrittenMachine::variables)};
+  static constexpr auto fields(auto visit) {
+    return visit(required("workerPoolId", &WrittenMachine::worker_pool_id),
+                 required("workerId", &WrittenMachine::worker_id),
+                 optional("hostName", &WrittenMachine::host_name),
+                 optional("capacity", &WrittenMachine::capacity),
+                 optional("secretSha256", &WrittenMachine::secret_sha256),
+                 optional("publicKeys", &WrittenMachine::public_keys),
+                 optional("powered", &WrittenMachine::powered),
+                 optional("variables", &WrittenMachine::variables));
   }
 };
 
@@ -55,15 +55,14 @@ struct Written {
   std::map<std::string, WrittenPool> pools;
   std::vector<WrittenMachine> machines;
 
-  static constexpr auto fields() {
-    return std::tuple{optional("region", &Written::region),
-                      optional("workerGroup", &Written::worker_group),
-                      optional("stateFile", &Written::state_file),
-                      optional("wakeCommand", &Written::wake_command),
-                      optional("powerOffCommand", &Written::power_off_command),
-                      optional("commandTimeout", &Written::command_timeout),
-                      optional("pools", &Written::pools),
-                      optional("machines", &Written::machines)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("region", &Written::region),
+                 optional("workerGroup", &Written::worker_group),
+                 optional("stateFile", &Written::state_file),
+                 optional("wakeCommand", &Written::wake_command),
+                 optional("powerOffCommand", &Written::power_off_command),
+                 optional("commandTimeout", &Written::command_timeout),
+                 optional("pools", &Written::pools), optional("machines", &Written::machines));
   }
 };
 
@@ -108,7 +107,7 @@ class SettingsReader {
     that(!written_.region.empty(), "region", "is empty");
     const std::string group = written_.worker_group.value_or(written_.region);
     that(is_worker_name(group), written_.worker_group ? "workerGroup" : "region",
-         in_quotes(group) + " is no worker group: 1 to 38 letters, digits, - and _" +
+         in_quotes(group) + " is not a worker group: 1 to 38 letters, digits, - and _" +
              (written_.worker_group ? "" : "; give another one as workerGroup"));
     settings_.worker_group = WorkerGroup(group);
     settings_.state_file = written_.state_file;
@@ -117,7 +116,7 @@ class SettingsReader {
          "stateFile", in_quotes(written_.state_file) + " is not an absolute path");
     const auto timeout = parse_duration(written_.command_timeout);
     that(timeout && *timeout > milliseconds(0) && *timeout <= longest_timeout, "commandTimeout",
-         in_quotes(written_.command_timeout) + " is no time like \"60s\", of at most 1h");
+         in_quotes(written_.command_timeout) + " is not a time like \"60s\", of at most 1h");
     if (timeout) settings_.command_timeout = *timeout;
     read_command("wakeCommand", written_.wake_command, settings_.wake_command);
     read_command("powerOffCommand", written_.power_off_command, settings_.power_off_command);
@@ -144,7 +143,7 @@ class SettingsReader {
 
   void read_pool(const std::string& id, const WrittenPool& written) {
     const std::string key = "pools." + in_quotes(id);
-    that(is_pool_id(id), key, "is no workerPoolId like \"worker-manager/mac\"");
+    that(is_pool_id(id), key, "is not a workerPoolId like \"worker-manager/mac\"");
     PoolSettings& pool = settings_.pools[WorkerPoolId(id)];
     read_keys(written.public_keys, key + ".publicKeys", pool.keys);
     for (std::size_t i = 0; i < written.host_names.size(); ++i) {
@@ -160,12 +159,12 @@ class SettingsReader {
     Machine machine;
     machine.worker_pool_id = WorkerPoolId(written.worker_pool_id);
     that(is_pool_id(written.worker_pool_id), key + ".workerPoolId",
-         in_quotes(written.worker_pool_id) + " is no workerPoolId like \"worker-manager/mac\"");
+         in_quotes(written.worker_pool_id) + " is not a workerPoolId like \"worker-manager/mac\"");
     machine.worker_id = WorkerId(written.worker_id);
     that(is_worker_name(written.worker_id), key + ".workerId",
-         in_quotes(written.worker_id) + " is no workerId: 1 to 38 letters, digits, - and _");
+         in_quotes(written.worker_id) + " is not a workerId: 1 to 38 letters, digits, - and _");
     that(ids_.insert(written.worker_id).second, key + ".workerId",
-         in_quotes(written.worker_id) + " stands twice");
+         in_quotes(written.worker_id) + " occurs twice");
     machine.capacity = written.capacity;
     that(written.capacity >= 1 && written.capacity <= most_capacity, key + ".capacity",
          "is not between 1 and " + std::to_string(most_capacity));
@@ -179,9 +178,9 @@ class SettingsReader {
 
   void read_host_name(const std::string& written, const std::string& key, Machine& machine) {
     const auto name = plain_host_name(written);
-    that(name.has_value(), key, in_quotes(written) + " is no host name");
+    that(name.has_value(), key, in_quotes(written) + " is not a host name");
     if (!name) return;
-    that(host_names_.insert(*name).second, key, in_quotes(*name) + " stands twice");
+    that(host_names_.insert(*name).second, key, in_quotes(*name) + " occurs twice");
     machine.host_name = *name;
   }
 
@@ -203,7 +202,7 @@ class SettingsReader {
                          {"workerGroup", settings_.worker_group.str()}};
     if (!machine.host_name.empty()) machine.variables["hostName"] = machine.host_name;
     for (const auto& [name, value] : written) {
-      that(is_variable_name(name), key, in_quotes(name) + " is no name for a variable");
+      that(is_variable_name(name), key, in_quotes(name) + " is not a name for a variable");
       that(name != "hostName" && !machine.variables.contains(name), key + "." + name,
            "is filled in with the machine's own; choose another name");
       that(value.find('\0') == std::string::npos, key + "." + name,

@@ -12,8 +12,8 @@ namespace muster::cheapest {
 struct Preferences {
   std::optional<double> max_price = {};  // per capacity and hour, of the offer itself
 
-  static constexpr auto fields() {
-    return std::tuple{optional("maxPrice", &Preferences::max_price)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("maxPrice", &Preferences::max_price));
   }
 };
 

@@ -23,11 +23,11 @@ struct Preferences {
   double max_bid = 10;  // per instance and hour: above it something is wrong and nothing is taken
   std::map<std::string, double> utility = {};  // by launchConfigId or providerId; 1 if not named
 
-  static constexpr auto fields() {
-    return std::tuple{
+  static constexpr auto fields(auto visit) {
+    return visit(
         optional("mode", &Preferences::mode), optional("minPrice", &Preferences::min_price),
         optional("maxPrice", &Preferences::max_price), optional("maxBid", &Preferences::max_bid),
-        optional("utility", &Preferences::utility)};
+        optional("utility", &Preferences::utility));
   }
 };
 

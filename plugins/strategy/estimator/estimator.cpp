@@ -11,7 +11,7 @@ class Estimator final : public BiddingStrategy {
  public:
   static StrategyDescription describe() {
     return {.description =
-                "Taskcluster's estimator, mended: a share of what waits without a worker, from "
+                "Taskcluster's estimator, corrected: a share of what waits without a worker, from "
                 "offers drawn by weight",
             .config_schema = {{"type", "object"}, {"additionalProperties", false}}};
   }

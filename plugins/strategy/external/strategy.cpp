@@ -14,9 +14,8 @@ struct Rest {
   double rest_seconds = Settings{}.rest_seconds;
   json::object classic = {};
 
-  static constexpr auto fields() {
-    return std::tuple{optional("restSeconds", &Rest::rest_seconds),
-                      optional("classic", &Rest::classic)};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("restSeconds", &Rest::rest_seconds), optional("classic", &Rest::classic));
   }
 };
 

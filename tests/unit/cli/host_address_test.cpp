@@ -19,7 +19,7 @@ class HostAddressTest : public ::testing::Test {
   HostAddressTest() { variables["HOME"] = folder.path().string(); }
 
   Result<HostAddress> found(const HostOptions& options = {}) {
-    return find_host(options, environment);
+    return find_host(options, environment, folder / "var/lib/muster");
   }
   std::string problem(const HostOptions& options = {}) {
     const auto address = found(options);
@@ -50,6 +50,13 @@ class HostAddressTest : public ::testing::Test {
 TEST_F(HostAddressTest, nothing_at_all_says_where_it_looked_and_what_to_do) {
   EXPECT_THAT(problem(), HasSubstr(local.string()));
   EXPECT_THAT(problem(), HasSubstr("muster login"));
+}
+
+TEST_F(HostAddressTest, a_host_that_runs_as_a_service_is_found_after_one_of_this_user) {
+  runs_in(folder / "var/lib/muster", "http://127.0.0.1:2", "t");
+  EXPECT_EQ(problem(), "found http://127.0.0.1:2");
+  runs_in(local, "http://127.0.0.1:1", "t");
+  EXPECT_EQ(problem(), "found http://127.0.0.1:1");
 }
 
 TEST_F(HostAddressTest, a_token_that_cannot_be_read_is_named) {

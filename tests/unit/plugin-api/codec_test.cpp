@@ -31,9 +31,9 @@ TEST(Codec, says_where_a_document_is_wrong) {
   EXPECT_EQ(mistake_in<Placements>(R"({"placements":[{"facts":{"region":1}}]})"),
             "placements[0].facts.region: expected a string, got the number 1");
   EXPECT_EQ(mistake_in<Interruption>(R"({"at":"tomorrow"})"),
-            "at: \"tomorrow\" is no time like 2026-01-02T03:04:05Z");
+            "at: \"tomorrow\" is not a time like 2026-01-02T03:04:05Z");
   EXPECT_EQ(mistake_in<Launch>(R"({"idempotencyKey":"k","error":{"class":"odd","message":""}})"),
-            "error: \"odd\" is no class of errors");
+            "error: \"odd\" is not a class of errors");
   EXPECT_EQ(
       mistake_in<SelectRequest>(R"({"workerPoolId":"a/b","capacity":1,"settings":{"maxCapacity":1},
                                          "offers":[],"seed":-1})"),

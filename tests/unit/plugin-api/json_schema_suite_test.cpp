@@ -115,7 +115,7 @@ void expect_all_pass_but(const Outcome& outcome, int at_least,
   }
   for (const Exception& one : exceptions)
     EXPECT_TRUE(used.contains(one.prefix))
-        << one.prefix << ": passes now; \"" << one.reason << "\" is no reason any more";
+        << one.prefix << ": passes now; \"" << one.reason << "\" is not a reason any more";
 }
 
 TEST(JsonSchemaSuite, draft_6) {

@@ -53,10 +53,9 @@ TEST(JsonSchema, refuses_references_that_lead_nowhere) {
   EXPECT_EQ(compile_error(R"({"$ref": "https://example.com/x#/a"})"),
             "the schema is wrong at #/$ref: \"https://example.com/x#/a\" leads nowhere: no schema "
             "with the address \"https://example.com/x\" is known");
-  EXPECT_EQ(
-      compile_error(R"({"$ref": "#/enum", "enum": [1]})"),
-      "the schema is wrong at #/$ref: \"#/enum\" leads nowhere: what stands there is an array "
-      "and not a schema");
+  EXPECT_EQ(compile_error(R"({"$ref": "#/enum", "enum": [1]})"),
+            "the schema is wrong at #/$ref: \"#/enum\" leads nowhere: the value is an array "
+            "and not a schema");
   EXPECT_NE(compile_error(R"({"$ref": "#nowhere"})"), "accepted");
   EXPECT_NE(compile_error(R"({"$ref": "#/%"})"), "accepted");
 }
@@ -97,7 +96,7 @@ TEST(JsonSchema, names_both_sides_of_a_mismatch) {
             "\"today\" is not a date and time such as 2024-02-29T12:00:00Z");
   EXPECT_EQ(problems(R"({"minItems": 1})", "[]"), "has 0 items, but at least 1 are needed");
   EXPECT_EQ(problems(R"({"uniqueItems": true})", R"([1, "a", 1.0])"),
-            "/2: 1 already stands at index 0, but no item may stand twice");
+            "/2: 1 is already at index 0, but no item may occur twice");
   EXPECT_EQ(problems("false", "1"), "nothing is allowed here");
 }
 

@@ -23,7 +23,7 @@ TEST(Json, refuses_what_is_not_json_and_says_where) {
 
 TEST(Json, refuses_duplicate_keys_because_readers_disagree_about_them) {
   EXPECT_EQ(error_of(R"({"a":1,"b":{"c":1,"c":2}})"),
-            "the key \"c\" stands twice in one object, line 1, column 21");
+            "the key \"c\" occurs twice in one object, line 1, column 21");
   EXPECT_EQ(error_of(R"({"a":1,"b":{"a":1}})"), "accepted");
 }
 

@@ -91,10 +91,10 @@ TEST(DnsMessage, says_what_is_in_it) {
   ASSERT_EQ(message.answers.size(), 4u);
   EXPECT_EQ(message.answers[0], (Record{"m.example", RecordType::cname, 300, "web.example"}));
   EXPECT_EQ(message.answers[1],
-            (Record{"web.example", RecordType::a, 60, "", *auth::parse_address("192.0.2.7")}));
+            (Record{"web.example", RecordType::a, 60, "", *parse_address("192.0.2.7")}));
   // A time to live with its first bit set means nothing (RFC 2181).
   EXPECT_EQ(message.answers[2],
-            (Record{"web.example", RecordType::aaaa, 0, "", *auth::parse_address("2001:db8::7")}));
+            (Record{"web.example", RecordType::aaaa, 0, "", *parse_address("2001:db8::7")}));
   EXPECT_EQ(message.answers[3].target, "a\\046b.example");
   EXPECT_EQ(message.negative_ttl, 30u);
 }

@@ -37,12 +37,12 @@ TEST(Label, bytes_with_a_meaning_are_escaped) {
 }
 
 TEST(ReverseName, is_the_address_from_its_end) {
-  EXPECT_EQ(reverse_name(*auth::parse_address("192.0.2.7")), "7.2.0.192.in-addr.arpa");
-  EXPECT_EQ(reverse_name(*auth::parse_address("::ffff:192.0.2.7")), "7.2.0.192.in-addr.arpa");
-  EXPECT_EQ(reverse_name(*auth::parse_address("2001:db8::a7")),
+  EXPECT_EQ(reverse_name(*parse_address("192.0.2.7")), "7.2.0.192.in-addr.arpa");
+  EXPECT_EQ(reverse_name(*parse_address("::ffff:192.0.2.7")), "7.2.0.192.in-addr.arpa");
+  EXPECT_EQ(reverse_name(*parse_address("2001:db8::a7")),
             "7.a.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa");
-  EXPECT_EQ(to_text(*auth::parse_address("::ffff:192.0.2.7")), "192.0.2.7");
-  EXPECT_EQ(to_text(*auth::parse_address("2001:db8::a7")), "2001:db8::a7");
+  EXPECT_EQ(to_text(*parse_address("::ffff:192.0.2.7")), "192.0.2.7");
+  EXPECT_EQ(to_text(*parse_address("2001:db8::a7")), "2001:db8::a7");
 }
 
 TEST(NamePattern, that_makes_no_sense_is_refused_with_the_reason) {

@@ -20,7 +20,7 @@ std::shared_ptr<const NameRules> rules_of(const std::vector<std::string>& patter
 
 Verdict inquire(const Zone& zone, const std::string& address,
                 const std::shared_ptr<const NameRules>& rules, std::size_t* asked = nullptr) {
-  NameVerification verification(*auth::parse_address(address), rules);
+  NameVerification verification(*parse_address(address), rules);
   std::size_t questions = 0;
   while (verification.question()) {
     if (++questions > 100) throw std::runtime_error("it never ends");
@@ -359,7 +359,7 @@ TEST(NameVerification, says_all_names_that_it_saw_and_what_could_not_be_asked) {
 }
 
 TEST(NameVerification, that_nobody_waits_for_has_failed) {
-  NameVerification verification(*auth::parse_address("10.1.0.7"), rules_of({"*.dc"}));
+  NameVerification verification(*parse_address("10.1.0.7"), rules_of({"*.dc"}));
   verification.give_up(DnsResult::timed_out);
   EXPECT_FALSE(verification.question());
   EXPECT_EQ(verification.verdict().finding, Finding::dns_failed);

@@ -10,8 +10,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-auth::Address address(unsigned number) {
-  auth::Address made{};
+Address address(unsigned number) {
+  Address made{};
   made[14] = static_cast<unsigned char>(number >> 8);
   made[15] = static_cast<unsigned char>(number);
   return made;

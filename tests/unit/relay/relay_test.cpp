@@ -49,8 +49,8 @@ class RelayTest : public ::testing::Test {
 
   static std::shared_ptr<Settings> made_settings(const std::string& url) {
     auto made = std::make_shared<Settings>();
-    made->allowed_networks = auth::Networks::parse({"10.1.0.0/16", "127.0.0.1"}).value();
-    made->operator_networks = auth::Networks::parse({"127.0.0.1"}).value();
+    made->allowed_networks = Networks::parse({"10.1.0.0/16", "127.0.0.1"}).value();
+    made->operator_networks = Networks::parse({"127.0.0.1"}).value();
     auto names = std::make_shared<NameRules>();
     names->allowed.push_back(NamePattern::parse("*.dc").value());
     made->names = names;
@@ -62,7 +62,7 @@ class RelayTest : public ::testing::Test {
   }
   void trust_proxies() {
     auto changed = std::make_shared<Settings>(*relay.settings());
-    changed->trusted_proxies = auth::Networks::parse({"127.0.0.1"}).value();
+    changed->trusted_proxies = Networks::parse({"127.0.0.1"}).value();
     relay.replace_settings(changed);
   }
 

@@ -18,7 +18,7 @@ std::string sender(const SenderCase& c, const std::vector<std::string>& proxies)
   http::Request request;
   request.peer = c.peer;
   request.headers = c.headers;
-  const auto found = sender_of(request, auth::Networks::parse(proxies).value());
+  const auto found = sender_of(request, Networks::parse(proxies).value());
   return found ? to_text(*found) : "";
 }
 

@@ -127,8 +127,8 @@ TEST_F(SettingsTest, defaults_are_those_of_the_documentation) {
   EXPECT_EQ(settings.dns.timeout, std::chrono::seconds(1));
   EXPECT_EQ(settings.cache.max_ttl, std::chrono::minutes(5));
   EXPECT_EQ(settings.rate.per_minute, 12u);
-  EXPECT_TRUE(settings.operator_networks.contain(*auth::parse_address("127.0.0.1")));
-  EXPECT_FALSE(settings.operator_networks.contain(*auth::parse_address("10.1.0.1")));
+  EXPECT_TRUE(settings.operator_networks.contain(*parse_address("127.0.0.1")));
+  EXPECT_FALSE(settings.operator_networks.contain(*parse_address("10.1.0.1")));
   EXPECT_EQ(settings.host.access_token_file, folder / "token");
 }
 
@@ -164,8 +164,8 @@ TEST_F(SettingsTest, every_key_is_read) {
   EXPECT_EQ(settings.audit_file, folder / "audit");
   EXPECT_EQ(settings.max_connections_per_peer, 6u);
   EXPECT_EQ(settings.log_format, LogFormat::json);
-  EXPECT_TRUE(settings.trusted_proxies.contain(*auth::parse_address("10.0.0.5")));
-  EXPECT_FALSE(settings.operator_networks.contain(*auth::parse_address("127.0.0.1")));
+  EXPECT_TRUE(settings.trusted_proxies.contain(*parse_address("10.0.0.5")));
+  EXPECT_FALSE(settings.operator_networks.contain(*parse_address("127.0.0.1")));
   EXPECT_EQ(settings.shutdown_deadline, std::chrono::seconds(7));
 }
 

@@ -36,7 +36,7 @@ struct VerifierTest : ::testing::Test {
     return made;
   }
   void verify(const char* address) {
-    verifier.verify(*auth::parse_address(address),
+    verifier.verify(*parse_address(address),
                     [this](auto verdict, Source source) { answers.emplace_back(verdict, source); });
   }
 

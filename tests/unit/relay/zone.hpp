@@ -47,7 +47,7 @@ class Zone {
         if (line.type == to_string(question.type)) answer.records.push_back(record(line));
         if (line.type == "STRAY")
           answer.records.push_back(
-              {line.content, RecordType::a, line.ttl, "", *auth::parse_address(line.more)});
+              {line.content, RecordType::a, line.ttl, "", *parse_address(line.more)});
         if (line.type.starts_with("CNAME")) {
           answer.records.push_back(
               {line.owner, RecordType::cname, line.ttl, as_read(line.content)});
@@ -78,7 +78,7 @@ class Zone {
   static Record record(const Line& line) {
     if (line.type == "PTR") return {line.owner, RecordType::ptr, line.ttl, as_read(line.content)};
     return {line.owner, line.type == "A" ? RecordType::a : RecordType::aaaa, line.ttl, "",
-            *auth::parse_address(line.content)};
+            *parse_address(line.content)};
   }
   static DnsResult failure(const std::string& word) {
     for (std::size_t i = 0; i < dns_results; ++i)

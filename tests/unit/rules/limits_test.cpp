@@ -67,7 +67,7 @@ TEST(Limits, the_number_of_problems_shown_is_bounded_and_says_so) {
   const Parsed parsed = parse_toml(text, "c.toml", limits);
   ASSERT_EQ(parsed.problems.size(), 4u);
   EXPECT_EQ(to_string(parsed.problems.back()),
-            "c.toml: 7 more problems are not shown; mend these first");
+            "c.toml: 7 more problems are not shown; correct these first");
 }
 
 // Each of these once cost stack or time in some parser.

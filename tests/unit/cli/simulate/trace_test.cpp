@@ -40,7 +40,7 @@ TEST(Trace, a_header_is_needed_and_its_mistakes_are_named) {
               ElementsAre("d:2: the column workerPoolId is missing",
                           "d:2: the column taskSeconds is missing"));
   EXPECT_THAT(mistakes("time,workerPoolId,workerType,taskSeconds\n"),
-              ElementsAre("d:1: the column workerPoolId (or workerType) stands twice"));
+              ElementsAre("d:1: the column workerPoolId (or workerType) occurs twice"));
 }
 
 TEST(Trace, every_mistake_has_its_line) {
@@ -55,15 +55,15 @@ TEST(Trace, every_mistake_has_its_line) {
                                 "-1,build,1,60\n"
                                 "00:75:00,build,1,60\n"
                                 "2026-13-01T00:00:00Z,build,1,60\n"),
-              ElementsAre(HasSubstr("d:2: time: \"soon\" is no time"),
-                          HasSubstr("d:4: tasks: \"none\" is no whole number from 1"),
-                          HasSubstr("d:5: taskSeconds: \"0\" is no number of seconds"),
-                          HasSubstr("d:6: workerPoolId: \"\" is no worker pool"),
+              ElementsAre(HasSubstr("d:2: time: \"soon\" is not a time"),
+                          HasSubstr("d:4: tasks: \"none\" is not a whole number from 1"),
+                          HasSubstr("d:5: taskSeconds: \"0\" is not a number of seconds"),
+                          HasSubstr("d:6: workerPoolId: \"\" is not a worker pool"),
                           HasSubstr("d:7: has 3 fields, but the header names 4 columns"),
                           HasSubstr("d:8: a quote is opened and not closed"),
                           HasSubstr("d:9: after a quoted field comes a comma"),
-                          HasSubstr("d:10: time: \"-1\" is no time"),
-                          HasSubstr("d:11: time: \"00:75:00\" is no time"),
+                          HasSubstr("d:10: time: \"-1\" is not a time"),
+                          HasSubstr("d:11: time: \"00:75:00\" is not a time"),
                           HasSubstr("d:12: time: \"2026-13-01T00:00:00Z\" is no RFC 3339")));
 }
 
@@ -111,7 +111,7 @@ TEST(Trace, bad_json_lines_are_told_with_their_line) {
                "{}\n"),
       ElementsAre(HasSubstr("d:2: is no JSON object"), HasSubstr("d:3: is no JSON object"),
                   HasSubstr("d:4: there is no key \"pool\""),
-                  HasSubstr("d:5: time: must be a text or a number"),
+                  HasSubstr("d:5: time: must be a string or a number"),
                   HasSubstr("d:6: workerPoolId and workerType both"), "d:7: time is missing",
                   "d:7: workerPoolId is missing", "d:7: taskSeconds is missing"));
 }
@@ -121,7 +121,7 @@ TEST(Trace, bad_toml_is_told_with_its_line) {
   EXPECT_THAT(
       mistakes("[[arrivals]]\ntime = 0\nworkerType = \"b\"\ntaskSeconds = 1\n\n[[arrivals]]\ntime "
                "= -1\nworkerType = \"b\"\ntaskSeconds = 1\n"),
-      ElementsAre(HasSubstr("d:6: time: \"-1\" is no time")));
+      ElementsAre(HasSubstr("d:6: time: \"-1\" is not a time")));
   EXPECT_THAT(mistakes("[arrivals]\n"), ElementsAre("d: there are no [[arrivals]]"));
   EXPECT_THAT(mistakes("[[arrival]]\n"), ElementsAre(HasSubstr("d:1: there is no key \"arrival\""),
                                                      "d: there are no [[arrivals]]"));

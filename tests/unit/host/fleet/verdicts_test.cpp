@@ -104,7 +104,7 @@ TEST_F(Verdicts, of_a_pause_say_until_when_and_how_it_ends) {
                                    driver.now()));
   EXPECT_EQ(cause(of_launch_config()), verdict::cause::paused);
   EXPECT_EQ(of_launch_config().obstacle->until, until);
-  EXPECT_THAT(of_launch_config().obstacle->who, HasSubstr("muster resume p/w lc-1"));
+  EXPECT_THAT(of_launch_config().obstacle->who, HasSubstr("muster launch-configs resume p/w lc-1"));
   const auto request = ask("a");
   driver.advance(1s);
   EXPECT_EQ(cause(of_request(request)), verdict::cause::paused) << "the request has the same cause";
@@ -166,7 +166,7 @@ TEST_F(Verdicts, expect_a_launch_to_take_as_long_as_the_last_one) {
   ASSERT_TRUE(eta);
   EXPECT_GE(eta->p50, driver.wall() + 80s);
   EXPECT_LE(eta->p50, driver.wall() + 100s);
-  EXPECT_GT(eta->p90, eta->p50) << "one measure is no certainty";
+  EXPECT_GT(eta->p90, eta->p50) << "one measure is not a certainty";
   EXPECT_TRUE(of_pool().eta);
   EXPECT_TRUE(of_launch_config().eta);
 }

@@ -176,15 +176,16 @@ TEST_F(BadPlugin, a_broken_manifest_and_a_library_without_one_are_told_by_their_
   const std::string file = (folder_ / "broken/plugin.toml").string();
   const PluginStatus broken = status_of((folder_ / "broken").string());
   ASSERT_EQ(broken.state, PluginState::rejected);
-  EXPECT_EQ(broken.versions.front().reason,
-            file + ":2:8: kind must be a text that is not empty\n" + file +
-                ":1:1: version is missing\n" + file + ":1:1: file is missing\n" + file +
-                ":1:1: sha256 is missing\n" + file +
-                ":1:8: name must be lower-case letters, digits, - and _, and begin with a letter "
-                "or digit\n" +
-                file +
-                ":3:10: colour is no key of a manifest; known are name, kind, version, abi, file, "
-                "sha256, isolation");
+  EXPECT_EQ(
+      broken.versions.front().reason,
+      file + ":2:8: kind must be a string that is not empty\n" + file +
+          ":1:1: version is missing\n" + file + ":1:1: file is missing\n" + file +
+          ":1:1: sha256 is missing\n" + file +
+          ":1:8: name must be lower-case letters, digits, - and _, and begin with a letter "
+          "or digit\n" +
+          file +
+          ":3:10: colour is not a key of a manifest; known are name, kind, version, abi, file, "
+          "sha256, isolation");
   const std::string alone = (folder_ / "alone.so").string();
   EXPECT_EQ(status_of(alone).versions.front().reason,
             "there is no plugin.toml for " + alone + "; run: muster plugin install " + alone);

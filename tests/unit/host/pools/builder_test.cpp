@@ -62,8 +62,9 @@ warmCapacity = 11
 )"));
   EXPECT_FALSE(outcome.configuration);
   const std::string texts = texts_of(outcome.problems);
-  EXPECT_THAT(texts, HasSubstr("build.toml:10:1: strategy: \"clasic\" is no strategy of this host "
-                               "(for workerType=build); did you mean classic?"));
+  EXPECT_THAT(texts,
+              HasSubstr("build.toml:10:1: strategy: \"clasic\" is not a strategy of this host "
+                        "(for workerType=build); did you mean classic?"));
   EXPECT_THAT(texts, HasSubstr("build.toml:11:1: workerConfig: must be a table"));
   EXPECT_THAT(texts, HasSubstr("build.toml:13:1: workerManager.capacityPerInstance: is 0, "));
   EXPECT_THAT(texts, HasSubstr("build.toml:14:1: workerManager.initialWeight: is 2, but must be a "
@@ -145,8 +146,8 @@ TEST(Builder, a_way_to_choose_workers_that_nobody_knows_is_refused_at_its_line) 
   const auto outcome = scene.build(configuration("placementStrategies = [\"pakc\", \"x\"]\n"));
   EXPECT_FALSE(outcome.configuration);
   EXPECT_THAT(texts_of(outcome.problems),
-              HasSubstr("build.toml:10:1: placementStrategies: \"pakc\" is no way to choose a "
-                        "worker (for workerType=build); did you mean pack?"));
+              HasSubstr("build.toml:10:1: placementStrategies: \"pakc\" is not a placement "
+                        "strategy (for workerType=build); did you mean pack?"));
   EXPECT_THAT(texts_of(outcome.problems), HasSubstr("known are random, fewest-active"));
 }
 

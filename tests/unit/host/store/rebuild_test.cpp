@@ -1,4 +1,5 @@
 // A damaged database is replaced from memory, and commits go on.
+#include <algorithm>
 #include <fcntl.h>
 #include <fstream>
 #include <future>

@@ -1,4 +1,5 @@
 // Opening: what is refused, what is made, who may read it.
+#include <algorithm>
 #include <fstream>
 #include <sys/stat.h>
 #include <unistd.h>

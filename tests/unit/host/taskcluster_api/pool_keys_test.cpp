@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/queue/queue.hpp"
 #include "fixture.hpp"
+#include "host/queue/queue.hpp"
 #include "tests/support/signing_key.hpp"
 
 namespace muster::taskcluster_api {
@@ -57,7 +57,7 @@ struct PoolWithKeys : ::testing::Test {
 TEST_F(PoolWithKeys, who_shows_none_is_told_what_to_do) {
   const Reply reply = enter(named(), {{"staticSecret", std::string(44, 's')}});
   EXPECT_EQ(reply.status, 400) << reply.text;
-  EXPECT_THAT(reply.message(), HasSubstr("Worker pool p/w wants a key of whoever joins it"));
+  EXPECT_THAT(reply.message(), HasSubstr("Worker pool p/w requires a key to join"));
   EXPECT_THAT(reply.message(), HasSubstr("/api/muster/v1/registration-challenges"));
   EXPECT_THAT(reply.message(), HasSubstr("poolKeyFile"));
   EXPECT_EQ(scene.identified, 0);
@@ -161,7 +161,7 @@ TEST_F(PoolWithKeys, a_relays_word_is_no_key) {
   };
   const Reply reply = vouch();
   EXPECT_EQ(reply.status, 400) << reply.text;
-  EXPECT_THAT(reply.message(), HasSubstr("a relay's word is none"));
+  EXPECT_THAT(reply.message(), HasSubstr("which a relay cannot show"));
   set_keys("p/w", {});
   EXPECT_EQ(vouch().status, 200);
 }

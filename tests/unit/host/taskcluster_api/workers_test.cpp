@@ -1,4 +1,6 @@
+#include <chrono>
 #include <set>
+#include <variant>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

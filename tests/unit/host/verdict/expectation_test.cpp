@@ -1,5 +1,6 @@
 // When there will be room; also whether what it says comes true, in a small queue that is played
 // through hundreds of times.
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <random>

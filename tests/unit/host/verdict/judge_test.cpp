@@ -43,7 +43,8 @@ TEST(RequestVerdict, placed_says_where) {
 
 TEST(RequestVerdict, waiting_says_the_position_and_when) {
   const Durations lease = measured(1min);
-  const Verdict verdict = judged(RequestSituation{.position = 3,
+  const Verdict verdict = judged(RequestSituation{.team = "a",
+                                                  .position = 3,
                                                   .lines = 4,
                                                   .candidates = 2,
                                                   .large_enough = true,
@@ -51,7 +52,8 @@ TEST(RequestVerdict, waiting_says_the_position_and_when) {
                                                   .room = 3});
   EXPECT_EQ(verdict.kind, Kind::waiting);
   EXPECT_EQ(verdict.position, 3);
-  EXPECT_THAT(verdict.text, HasSubstr("number 3 of its line, 4 lines wait"));
+  EXPECT_EQ(verdict.text,
+            "number 3 in the queue of team a; 3 other queues compete for these workers");
   ASSERT_TRUE(verdict.eta);
   EXPECT_GT(verdict.eta->p50, now + 2min);
   EXPECT_LT(verdict.eta->p50, now + 4min);
@@ -76,7 +78,8 @@ TEST(RequestVerdict, launching_is_for_those_whom_it_suffices_for) {
   EXPECT_EQ(judged(situation).kind, Kind::waiting) << "two others come before";
   situation.large_enough = false;
   EXPECT_EQ(judged(situation).kind, Kind::waiting) << "nothing else could serve it";
-  EXPECT_THAT(judged(situation).text, HasSubstr("serves 2 before it"));
+  EXPECT_THAT(judged(situation).text,
+              HasSubstr("pool p launches workers for 2 requests ahead of it"));
 }
 
 TEST(RequestVerdict, blocked_by_the_limit_of_the_team_wherever_it_stands_in_its_line) {
@@ -101,7 +104,7 @@ TEST(RequestVerdict, blocked_by_a_pool_has_the_pools_own_cause) {
                        .scope = "provider ec2",
                        .text = "no quota",
                        .until = now + 1h,
-                       .who = "whoever administers the account"};
+                       .who = "the administrator of the account"};
   const Verdict verdict =
       judged(RequestSituation{.outlooks = {{.pool = WorkerPoolId("p"), .obstacle = &quota}}});
   ASSERT_EQ(verdict.kind, Kind::blocked);
@@ -125,11 +128,11 @@ TEST(RequestVerdict, waiting_for_a_release_says_why_its_pool_does_not_grow) {
 
 TEST(RequestVerdict, waiting_for_a_pool_that_can_grow_though_another_cannot) {
   const Obstacle held{.cause = "capacity", .scope = "zone", .text = "none left", .who = "nobody"};
-  const Verdict verdict = judged(
-      RequestSituation{.outlooks = {{.pool = WorkerPoolId("p"), .obstacle = &held},
-                                    {.pool = WorkerPoolId("q"), .text = "was not looked at yet"}}});
+  const Verdict verdict = judged(RequestSituation{
+      .outlooks = {{.pool = WorkerPoolId("p"), .obstacle = &held},
+                   {.pool = WorkerPoolId("q"), .text = "has not been evaluated yet"}}});
   EXPECT_EQ(verdict.kind, Kind::waiting);
-  EXPECT_THAT(verdict.text, HasSubstr("pool q is to launch a worker for it"));
+  EXPECT_THAT(verdict.text, HasSubstr("pool q will launch a worker for it"));
 }
 
 TEST(RequestVerdict, blocked_because_nobody_is_large_enough) {
@@ -138,7 +141,19 @@ TEST(RequestVerdict, blocked_because_nobody_is_large_enough) {
   EXPECT_EQ(some.obstacle->cause, cause::no_worker);
   EXPECT_THAT(some.text, HasSubstr("none of the 3 workers that it may use has 9 active-task"));
   const Verdict none = judged(RequestSituation{.team = "a"});
-  EXPECT_THAT(none.text, HasSubstr("there is no worker, and no pool"));
+  EXPECT_THAT(none.text, HasSubstr("team a may use no worker, and no pool"));
+}
+
+TEST(RequestVerdict, waiting_counts_the_queues_that_compete) {
+  const auto text = [](std::int64_t position, std::int64_t lines) {
+    return judged(RequestSituation{
+                      .team = "a", .position = position, .lines = lines, .large_enough = true})
+        .text;
+  };
+  EXPECT_EQ(text(1, 1), "first in the queue of team a; no other queue competes for these workers");
+  EXPECT_EQ(text(1, 2), "first in the queue of team a; 1 other queue competes for these workers");
+  EXPECT_EQ(text(2, 6),
+            "number 2 in the queue of team a; 5 other queues compete for these workers");
 }
 
 TEST(RequestVerdict, a_reservation_is_told) {
@@ -182,6 +197,13 @@ TEST(PoolVerdict, every_end_of_a_look_has_its_kind_and_cause) {
     EXPECT_EQ(verdict.kind, row.kind) << verdict.text;
     EXPECT_EQ(verdict.obstacle ? verdict.obstacle->cause : "", row.cause) << verdict.text;
   }
+}
+
+TEST(PoolVerdict, at_target_size_says_so_before_the_arithmetic) {
+  PoolSituation situation = pool(Look::enough);
+  EXPECT_EQ(judged(situation).text, "at target size: no pending work (because)");
+  situation.pending = 2;
+  EXPECT_EQ(judged(situation).text, "at target size: 2 pending (because)");
 }
 
 TEST(PoolVerdict, a_pool_that_is_gone_blocks_those_who_wait_for_it) {

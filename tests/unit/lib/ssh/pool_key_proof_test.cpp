@@ -51,7 +51,7 @@ TEST_F(PoolKeyProof, says_which_of_the_keys_has_signed) {
 TEST(SshKeys, a_list_is_refused_with_the_place_of_its_first_mistake) {
   const SigningKey key = SigningKey::ed25519();
   EXPECT_EQ(parse_keys({key.line(), "nonsense"}).error().message.substr(0, 5), "[1]: ");
-  EXPECT_EQ(parse_keys({key.line(), key.line()}).error().message, "[1]: this key stands twice");
+  EXPECT_EQ(parse_keys({key.line(), key.line()}).error().message, "[1]: this key occurs twice");
   EXPECT_TRUE(parse_keys({}));
 }
 

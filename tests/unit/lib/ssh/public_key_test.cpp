@@ -27,8 +27,8 @@ TEST(SshKey, what_is_no_public_key_is_refused_in_words) {
   EXPECT_EQ(why_not(""), "is empty");
   EXPECT_EQ(why_not("  \n"), "is empty");
   EXPECT_TRUE(
-      why_not("ecdsa-sha2-nistp256 AAAA").starts_with("\"ecdsa-sha2-nistp256\" is no kind"));
-  EXPECT_TRUE(why_not("no-pty " + key.line()).starts_with("\"no-pty\" is no kind"));
+      why_not("ecdsa-sha2-nistp256 AAAA").starts_with("\"ecdsa-sha2-nistp256\" is not a kind"));
+  EXPECT_TRUE(why_not("no-pty " + key.line()).starts_with("\"no-pty\" is not a kind"));
   EXPECT_TRUE(why_not("-----BEGIN OPENSSH PRIVATE KEY-----").starts_with("is a private key"));
   EXPECT_EQ(why_not("ssh-ed25519"), "what follows \"ssh-ed25519\" is not base64");
   EXPECT_EQ(why_not("ssh-ed25519 A!AA"), "what follows \"ssh-ed25519\" is not base64");
@@ -36,8 +36,8 @@ TEST(SshKey, what_is_no_public_key_is_refused_in_words) {
   EXPECT_EQ(why_not(line_of(key.blob(), "ssh-rsa ")),
             "its bytes are of another kind of key than \"ssh-rsa\"");
   EXPECT_TRUE(why_not(line_of(wire_text("ssh-dss") + wire_text("x")))
-                  .starts_with("\"ssh-dss\" is no kind"));
-  EXPECT_TRUE(why_not(line_of(key.blob() + "x")).starts_with("its bytes are no Ed25519 key"));
+                  .starts_with("\"ssh-dss\" is not a kind"));
+  EXPECT_TRUE(why_not(line_of(key.blob() + "x")).starts_with("it is not an Ed25519 key"));
   EXPECT_EQ(why_not(std::string(20'000, 'a')), "is too long for a key");
 }
 

@@ -38,7 +38,7 @@ TEST(Weights, an_initial_weight_that_makes_no_sense_is_cut) {
 TEST(Weights, nothing_created_leaves_all_equal) {
   for (const Weight& weight : of({{}, {}})) {
     EXPECT_EQ(weight.value, 1);
-    EXPECT_EQ(weight.arithmetic, "1: nothing speaks against it");
+    EXPECT_EQ(weight.arithmetic, "no recent failures");
   }
 }
 
@@ -57,7 +57,7 @@ TEST(Weights, one_alone_competes_with_nobody) {
 TEST(Weights, one_that_has_all_workers_is_the_last_choice_but_a_choice) {
   const auto weights = of({running(10), running(0)});
   EXPECT_EQ(weights[0].value, minimal_weight);
-  EXPECT_EQ(weights[0].arithmetic, "0.01 (all 10 running are its own) = 0.01");
+  EXPECT_EQ(weights[0].arithmetic, "0.01 (it has all 10 running) = 0.01");
   EXPECT_EQ(weights[1].value, 1);
 }
 
@@ -79,7 +79,7 @@ TEST(Weights, created_none_registered_and_errors_make_zero) {
   const auto weights = of({fared(3, 1, 0), {}});
   EXPECT_EQ(weights[0].value, 0);
   EXPECT_EQ(weights[0].arithmetic,
-            "0 (3 created, none registered, 1 errors in the last hour) = 0.00");
+            "0 (3 created, none registered, 1 error in the last hour) = 0.00");
 }
 
 TEST(Weights, one_error_does_not_make_zero_while_workers_run) {

@@ -53,7 +53,7 @@ TEST_F(Bridge, a_wrong_shape_is_a_bug_of_the_service) {
   EXPECT_EQ(mistake(saying("{}").list({owner}, context)), "list: instances: is missing");
   EXPECT_EQ(mistake(saying(R"({"instances":[{"workerId":7}]})").list({owner}, context)),
             "list: instances[0].workerGroup: is missing");
-  EXPECT_THAT(mistake(saying("<html>").prices({}, context)), HasSubstr("prices: "));
+  EXPECT_THAT(mistake(saying("<html>").notices({}, context)), HasSubstr("notices: "));
   EXPECT_THAT(mistake(saying("").terminate({owner, {}}, context)), HasSubstr("terminate: "));
 }
 
@@ -66,7 +66,7 @@ TEST_F(Bridge, placements_name_a_region_and_no_facts_that_rules_do_not_know) {
   EXPECT_EQ(told(R"({"facts":{"region":"r"}},{"facts":{"region":"r"}})"),
             "placements: placements[1].facts: are those of placements[0], too");
   EXPECT_EQ(told(R"({"facts":{"region":"r","rack":"7"}})"),
-            "placements: placements[0].facts: \"rack\" is no fact that a bridge has; those are "
+            "placements: placements[0].facts: \"rack\" is not a fact that a bridge has; those are "
             "region and availabilityZone");
   EXPECT_EQ(told(R"({"facts":{"region":"r","availabilityZone":"z"}})"), "accepted");
 }
@@ -78,7 +78,7 @@ TEST_F(Bridge, bids_keep_to_what_was_asked) {
   };
   EXPECT_EQ(told(R"({"launchConfigId":"lc-2","capacityPerInstance":1,"instances":1,)"
                  R"("pricePerCapacityHour":1})"),
-            "bid: bids[0].launchConfigId: nobody asked for lc-2");
+            "bid: bids[0].launchConfigId: there was no request for lc-2");
   EXPECT_EQ(told(R"({"launchConfigId":"lc-1","capacityPerInstance":1,"instances":3,)"
                  R"("pricePerCapacityHour":1})"),
             "bid: bids[0].instances: 3 is more than maxInstances, 2");
@@ -117,7 +117,7 @@ TEST_F(Bridge, a_section_that_is_no_table_does_not_reach_the_service) {
   const ExpandRequest request{WorkerPoolId("a/b"), {{{"region", "r"}}}, {{"bridge", "text"}}};
   const auto answer = saying("{}").expand(request, context);
   EXPECT_EQ(answer.error().error_class, ErrorClass::invalid);
-  EXPECT_EQ(answer.error().message, "document.bridge: is no table");
+  EXPECT_EQ(answer.error().message, "document.bridge: is not a table");
   EXPECT_TRUE(asked.empty());
 }
 

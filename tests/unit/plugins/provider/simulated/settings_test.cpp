@@ -15,16 +15,16 @@ TEST(SimulatedSettings, say_what_is_wrong_and_where) {
   EXPECT_EQ(mistake({{"regions", {{{"name", "r"}, {"zones", json::array{}}}}}}),
             "regions[0].zones: a region needs a zone");
   EXPECT_EQ(mistake({{"instanceTypes", {{{"name", "a"}}, {{"name", "a"}}}}}),
-            "instanceTypes[1].name: \"a\" stands twice");
+            "instanceTypes[1].name: \"a\" occurs twice");
   EXPECT_EQ(mistake({{"instanceTypes", {{{"name", "a"}, {"capacity", 0}}}}}),
             "instanceTypes[0].capacity: is not between 1 and 1000000");
   EXPECT_EQ(mistake({{"failures", {{{"method", "alocate"}}}}}),
-            "failures[0].method: \"alocate\" is no method that can be simulated; did you mean "
+            "failures[0].method: \"alocate\" is not a method that can be simulated; did you mean "
             "\"allocate\"?");
   EXPECT_EQ(mistake({{"failures", {{{"class", "odd"}}}}}),
-            "failures[0].class: \"odd\" is no class of errors");
+            "failures[0].class: \"odd\" is not a class of errors");
   EXPECT_EQ(mistake({{"failures", {{{"probability", 1.5}}}}}),
-            "failures[0].probability: is no probability between 0 and 1");
+            "failures[0].probability: is not a probability between 0 and 1");
   EXPECT_EQ(mistake({{"failures", {{{"method", "list"}, {"afterEffect", true}}}}}),
             "failures[0].afterEffect: only launches can happen although their answer is lost: the "
             "method is allocate");

@@ -66,13 +66,13 @@ INSTANTIATE_TEST_SUITE_P(
     site, StaticSettingsMistake,
     ::testing::Values(
         of_site("region", "7", "region: "), of_site("region", R"("")", "region: is empty"),
-        of_site("region", R"("dc 1")", "region: \"dc 1\" is no worker group"),
-        of_site("workerGroup", R"("dc/1")", "workerGroup: \"dc/1\" is no worker group"),
+        of_site("region", R"("dc 1")", "region: \"dc 1\" is not a worker group"),
+        of_site("workerGroup", R"("dc/1")", "workerGroup: \"dc/1\" is not a worker group"),
         of_site("stateFile", R"("dc1.json")", "stateFile: \"dc1.json\" is not an absolute path"),
         of_site("stateFile", "", "stateFile: is missing"),
-        of_site("commandTimeout", R"("soon")", "commandTimeout: \"soon\" is no time"),
-        of_site("commandTimeout", R"("0s")", "commandTimeout: \"0s\" is no time"),
-        of_site("commandTimeout", R"("2h")", "commandTimeout: \"2h\" is no time"),
+        of_site("commandTimeout", R"("soon")", "commandTimeout: \"soon\" is not a time"),
+        of_site("commandTimeout", R"("0s")", "commandTimeout: \"0s\" is not a time"),
+        of_site("commandTimeout", R"("2h")", "commandTimeout: \"2h\" is not a time"),
         of_site("commandTimeout", "60", "commandTimeout: "),
         of_site("wakeCommand", "", "machines[1].powered: is true, but there is no wakeCommand"),
         of_site("wakeCommand", "[]", "wakeCommand: is empty"),
@@ -90,11 +90,11 @@ INSTANTIATE_TEST_SUITE_P(
         of_site("wakeCommand", R"(["x", "a\u0000b"])", "wakeCommand[1]: has a byte 0"),
         of_site("powerOffCommand", R"(["off", "{hostName}"])",
                 "machines[1].hostName: is missing: powerOffCommand[1] needs it"),
-        of_site("pools", R"({"mac": {}})", "pools.\"mac\": is no workerPoolId"),
-        of_site("pools", R"({"a/B": {}})", "pools.\"a/B\": is no workerPoolId"),
-        of_site("pools", R"({"a/b-": {}})", "pools.\"a/b-\": is no workerPoolId"),
+        of_site("pools", R"({"mac": {}})", "pools.\"mac\": is not a workerPoolId"),
+        of_site("pools", R"({"a/B": {}})", "pools.\"a/B\": is not a workerPoolId"),
+        of_site("pools", R"({"a/b-": {}})", "pools.\"a/b-\": is not a workerPoolId"),
         of_site("pools", R"({"a/b": {"publicKeys": ["ssh-dss AAAA"]}})",
-                "pools.\"a/b\".publicKeys[0]: \"ssh-dss\" is no kind of key"),
+                "pools.\"a/b\".publicKeys[0]: \"ssh-dss\" is not a kind of key"),
         of_site("pools", R"({"a/b": {"hostNames": ["ok", "[a"]}})",
                 "pools.\"a/b\".hostNames[1]: the pattern \"[a\" is not a glob"),
         of_site("pools", R"({"a/b": {"hostNames": ["a..b"]}})",
@@ -106,19 +106,19 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     machine, StaticSettingsMistake,
     ::testing::Values(
-        of_machine(0, "workerPoolId", R"("mac")", "machines[0].workerPoolId: \"mac\" is no "),
-        of_machine(0, "workerId", R"("a.b")", "machines[0].workerId: \"a.b\" is no workerId"),
-        of_machine(0, "workerId", R"("")", "machines[0].workerId: \"\" is no workerId"),
-        of_machine(1, "workerId", R"("mac-01")", "machines[1].workerId: \"mac-01\" stands twice"),
+        of_machine(0, "workerPoolId", R"("mac")", "machines[0].workerPoolId: \"mac\" is not a "),
+        of_machine(0, "workerId", R"("a.b")", "machines[0].workerId: \"a.b\" is not a workerId"),
+        of_machine(0, "workerId", R"("")", "machines[0].workerId: \"\" is not a workerId"),
+        of_machine(1, "workerId", R"("mac-01")", "machines[1].workerId: \"mac-01\" occurs twice"),
         of_machine(1, "hostName", R"("mac-01.DC1.example.com")",
-                   "machines[1].hostName: \"mac-01.dc1.example.com\" stands twice"),
-        of_machine(1, "hostName", R"("a b")", "machines[1].hostName: \"a b\" is no host name"),
-        of_machine(1, "hostName", R"("")", "machines[1].hostName: \"\" is no host name"),
+                   "machines[1].hostName: \"mac-01.dc1.example.com\" occurs twice"),
+        of_machine(1, "hostName", R"("a b")", "machines[1].hostName: \"a b\" is not a host name"),
+        of_machine(1, "hostName", R"("")", "machines[1].hostName: \"\" is not a host name"),
         of_machine(0, "capacity", "0", "machines[0].capacity: is not between"),
         of_machine(0, "capacity", "1.5", "machines[0].capacity: "),
         of_machine(0, "secretSha256", R"("secret")", "machines[0].secretSha256: is no SHA-256"),
         of_machine(0, "publicKeys", R"(["ssh-ed25519 AAAA"])",
-                   "machines[0].publicKeys[0]: its bytes are no "),
+                   "machines[0].publicKeys[0]: it is not an "),
         of_machine(1, "variables", R"({"mac": "a"})",
                    "machines[1].variables.bmc: is missing: powerOffCommand[2] needs it"),
         of_machine(1, "variables", R"({"mac": "a", "bmc": "b", "workerId": "x"})",
@@ -126,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(
         of_machine(1, "variables", R"({"mac": "a", "bmc": "b", "hostName": "x"})",
                    "machines[1].variables.hostName: is filled in with the machine's own"),
         of_machine(1, "variables", R"({"mac": "a", "bmc": "b", "a b": "x"})",
-                   "machines[1].variables: \"a b\" is no name for a variable"),
+                   "machines[1].variables: \"a b\" is not a name for a variable"),
         of_machine(1, "variables", R"({"mac": "a", "bmc": "b\u0000"})",
                    "machines[1].variables.bmc: has a byte 0")));
 
@@ -134,7 +134,7 @@ TEST(StaticSettings, a_key_that_stands_twice_in_a_pool_is_refused) {
   json::object config = good();
   auto& keys = config["pools"].as_object()[mac_pool].as_object()["publicKeys"].as_array();
   keys.push_back(keys.front());
-  EXPECT_EQ(mistake(config), "pools.\"worker-manager/mac\".publicKeys[1]: this key stands twice");
+  EXPECT_EQ(mistake(config), "pools.\"worker-manager/mac\".publicKeys[1]: this key occurs twice");
 }
 
 TEST(StaticSettings, powered_machines_of_one_pool_have_one_capacity) {
