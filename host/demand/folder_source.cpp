@@ -125,7 +125,7 @@ class FolderSource final : public DemandSource {
     Count count{0, {}, context.now()};
     const std::string& name = pool.str();
     const auto slash = name.find('/');
-    // Ids of pools have one slash and no dots alone; whoever made another does not lead us astray.
+    // Ids of pools have one slash and no dots alone; other names are ignored.
     const fs::path path = (folder_ / name).lexically_normal();
     if (slash == std::string::npos || path != folder_ / name ||
         !is_folder(folder_ / name.substr(0, slash)) || !is_folder(path))

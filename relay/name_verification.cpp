@@ -1,4 +1,4 @@
-#include "relay/inquiry.hpp"
+#include "relay/name_verification.hpp"
 
 #include <algorithm>
 
@@ -71,7 +71,7 @@ DnsAnswer to_answer(std::span<const unsigned char> bytes) {
 }
 
 // Where the aliases of one answer lead.
-struct Inquiry::Found {
+struct NameVerification::Found {
   enum class End {
     records,    // here they are
     nothing,    // there are none
@@ -81,19 +81,19 @@ struct Inquiry::Found {
   std::vector<Record> records = {};
 };
 
-Inquiry::Inquiry(const Address& address, std::shared_ptr<const NameRules> rules)
+NameVerification::NameVerification(const Address& address, std::shared_ptr<const NameRules> rules)
     : address_(address), rules_(std::move(rules)) {
   about_ = reverse_name(address);
   question_ = Question{about_, RecordType::ptr};
   aliases_ = {about_};
 }
 
-void Inquiry::lives_for(std::uint32_t seconds) {
+void NameVerification::lives_for(std::uint32_t seconds) {
   ttl_ = std::min(ttl_.value_or(seconds), seconds);
 }
 
 // Records of other owners are of no interest, whatever the server wanted to say with them.
-Inquiry::Found Inquiry::follow(const DnsAnswer& answer) {
+NameVerification::Found NameVerification::follow(const DnsAnswer& answer) {
   std::string name = question_->name;
   for (;;) {
     Found found;
@@ -121,7 +121,7 @@ Inquiry::Found Inquiry::follow(const DnsAnswer& answer) {
   }
 }
 
-void Inquiry::take(const DnsAnswer& answer) {
+void NameVerification::take(const DnsAnswer& answer) {
   if (!question_) return;
   switch (answer.result) {
     case DnsResult::answered:
@@ -141,11 +141,11 @@ void Inquiry::take(const DnsAnswer& answer) {
     take_addresses(found);
 }
 
-void Inquiry::give_up(DnsResult why) {
+void NameVerification::give_up(DnsResult why) {
   if (question_) fail(why);
 }
 
-void Inquiry::take_names(const Found& found) {
+void NameVerification::take_names(const Found& found) {
   std::vector<std::pair<std::size_t, std::string>> allowed;  // by the pattern that fits
   bool any_name = false;
   for (const Record& record : found.records) {
@@ -172,16 +172,16 @@ void Inquiry::take_names(const Found& found) {
   ask_about_next();
 }
 
-void Inquiry::take_addresses(const Found& found) {
+void NameVerification::take_addresses(const Found& found) {
   for (const Record& record : found.records)
     if (record.address == address_) {
       verdict_.name = about_;
-      return finish(Finding::accepted, "its name leads back to its address");
+      return finish(Finding::accepted, "its name resolves to its address");
     }
   ask_about_next();
 }
 
-void Inquiry::ask_about_next() {
+void NameVerification::ask_about_next() {
   if (candidates_.empty())
     return finish(Finding::name_not_confirmed,
                   "the addresses of its allowed names do not contain the one that asks");
@@ -191,14 +191,14 @@ void Inquiry::ask_about_next() {
   question_ = Question{about_, is_v4(address_) ? RecordType::a : RecordType::aaaa};
 }
 
-void Inquiry::fail(DnsResult why) {
+void NameVerification::fail(DnsResult why) {
   verdict_.failure = why;
   verdict_.name.clear();
   ttl_ = 0;
   finish(Finding::dns_failed, question_text(*question_) + ": " + to_string(why));
 }
 
-void Inquiry::finish(Finding finding, std::string reason) {
+void NameVerification::finish(Finding finding, std::string reason) {
   verdict_.finding = finding;
   verdict_.reason = std::move(reason);
   verdict_.ttl = ttl_.value_or(0);

@@ -5,8 +5,9 @@
 //
 // A name is believed only if its own addresses contain the one that asks. Of several, the one that
 // fits the earliest pattern counts, and of those the first by alphabet, so that the order in which
-// a server lists them means nothing. If a name that comes first cannot be looked up, the inquiry
-// fails: otherwise a machine would change its name whenever a DNS server has a bad day.
+// a server lists them means nothing. If a name that comes first cannot be looked up, the
+// verification fails: otherwise a machine would change its name whenever a DNS server has a bad
+// day.
 #pragma once
 
 #include <cstdint>
@@ -74,9 +75,9 @@ struct Verdict {
   std::uint32_t ttl = 0;                     // seconds for which all that it rests on holds
 };
 
-class Inquiry {
+class NameVerification {
  public:
-  Inquiry(const Address& address, std::shared_ptr<const NameRules> rules);
+  NameVerification(const Address& address, std::shared_ptr<const NameRules> rules);
 
   // Nothing: verdict() stands.
   const std::optional<Question>& question() const { return question_; }

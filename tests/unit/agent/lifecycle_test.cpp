@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using Kind = Outcome::Kind;
+using Kind = CallOutcome::Kind;
 
 // -------------------------------------------------------------------------------------------------
 // The implementation
@@ -20,7 +20,7 @@ TEST(LifeOfAWorker, one_that_fails_is_reported_and_then_removed) {
   walk.run();
   walk.end_worker("status 3");
   EXPECT_THAT(walk.take(), ElementsAre("report the worker failed"));
-  walk.life.told(walk.now);
+  walk.life.report_answered(walk.now);
   EXPECT_THAT(walk.take(), ElementsAre("remove"));
   walk.life.removed(walk.now, {Kind::done});
   EXPECT_THAT(walk.take(), ElementsAre("exit 10"));
@@ -51,7 +51,7 @@ TEST(LifeOfAWorker, an_error_without_an_answer_delays_the_end_for_half_of_the_ti
   (void)walk.take();
   EXPECT_EQ(walk.wait(), 5s);
   EXPECT_THAT(walk.take(), ElementsAre("remove"));
-  walk.life.told(walk.now);
+  walk.life.report_answered(walk.now);
   EXPECT_THAT(walk.take(), IsEmpty());
   EXPECT_EQ(walk.wait(), 10s);
   EXPECT_THAT(walk.take(), ElementsAre("exit 10"));
@@ -196,7 +196,7 @@ TEST(LifeStopping, an_interrupted_worker_has_the_time_that_the_cloud_leaves) {
   EXPECT_THAT(walk.take(), ElementsAre("interruption in 20000: preempted", "terminate"));
   EXPECT_EQ(walk.wait(), 18s);
   EXPECT_THAT(walk.take(), ElementsAre("kill"));
-  walk.life.told(walk.now);
+  walk.life.report_answered(walk.now);
   walk.end_worker("signal 9");
   walk.life.removed(walk.now, {Kind::done});
   EXPECT_THAT(walk.take(), ElementsAre("remove", "exit 22"));

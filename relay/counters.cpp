@@ -1,4 +1,4 @@
-#include "relay/meters.hpp"
+#include "relay/counters.hpp"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 namespace muster::relay {
 namespace {
 
-constexpr std::array<const char*, outcomes> outcome_names{
+constexpr std::array<const char*, registration_outcome_count> outcome_names{
     "registered",        "hostRefused",   "hostFailed",     "relayRefused",     "senderUnclear",
     "addressNotAllowed", "noReverseName", "nameNotAllowed", "nameNotConfirmed", "dnsFailed",
     "rateLimited",       "tooBusy",       "badRequest"};
@@ -21,58 +21,58 @@ double number(std::uint64_t value) {
 
 }  // namespace
 
-const char* to_string(Outcome outcome) {
+const char* to_string(RegistrationOutcome outcome) {
   return outcome_names.at(static_cast<std::size_t>(outcome));
 }
 
-const char* decision_of(Outcome outcome) {
+const char* decision_of(RegistrationOutcome outcome) {
   switch (outcome) {
-    case Outcome::registered:
+    case RegistrationOutcome::registered:
       return "accepted";
-    case Outcome::host_failed:
-    case Outcome::relay_refused:
-    case Outcome::dns_failed:
-    case Outcome::too_busy:
+    case RegistrationOutcome::host_failed:
+    case RegistrationOutcome::relay_refused:
+    case RegistrationOutcome::dns_failed:
+    case RegistrationOutcome::too_busy:
       return "failed";
     default:
       return "refused";
   }
 }
 
-void Times::add(std::chrono::nanoseconds took) {
+void DurationHistogram::add(std::chrono::nanoseconds took) {
   const double seconds = std::chrono::duration<double>(took).count();
   const auto bucket = std::lower_bound(bounds.begin(), bounds.end(), seconds) - bounds.begin();
   ++counts_[static_cast<std::size_t>(bucket)];
   nanoseconds_ += static_cast<std::uint64_t>(std::max<std::int64_t>(0, took.count()));
 }
 
-void Times::write(metrics::Page& page, const char* name, const char* help) const {
+void DurationHistogram::write(metrics::Page& page, const char* name, const char* help) const {
   metrics::Histogram histogram{{bounds.begin(), bounds.end()}, {}, number(nanoseconds_) / 1e9};
   for (const auto& count : counts_) histogram.counts.push_back(count);
   page.histogram(name, help, histogram);
 }
 
-void Meters::count(Outcome outcome, std::chrono::nanoseconds took) {
+void Counters::count(RegistrationOutcome outcome, std::chrono::nanoseconds took) {
   ++answers[static_cast<std::size_t>(outcome)];
   answer_times.add(took);
 }
 
-void Meters::count_host(long status, std::chrono::nanoseconds took) {
+void Counters::count_host(long status, std::chrono::nanoseconds took) {
   ++host_answers[status >= 100 && status < 600 ? static_cast<std::size_t>(status / 100) : 0];
   host_times.add(took);
 }
 
-void write_metrics(metrics::Page& page, const Meters& meters, const Verifier& verifier,
+void write_metrics(metrics::Page& page, const Counters& counters, const Verifier& verifier,
                    const DnsResolver& resolver) {
-  for (std::size_t i = 0; i < outcomes; ++i)
+  for (std::size_t i = 0; i < registration_outcome_count; ++i)
     page.counter("muster_relay_answers_total", "Answers to machines, by how they ended",
-                 number(meters.answers[i]), {{"outcome", outcome_names[i]}});
-  meters.answer_times.write(page, "muster_relay_answer_seconds",
-                            "From a machine's request to its answer");
+                 number(counters.answers[i]), {{"outcome", outcome_names[i]}});
+  counters.answer_times.write(page, "muster_relay_answer_seconds",
+                              "From a machine's request to its answer");
   for (std::size_t i = 0; i < status_names.size(); ++i)
     page.counter("muster_relay_host_answers_total", "Answers of the host, by status",
-                 number(meters.host_answers[i]), {{"status", status_names[i]}});
-  meters.host_times.write(page, "muster_relay_host_seconds", "What the host took to answer");
+                 number(counters.host_answers[i]), {{"status", status_names[i]}});
+  counters.host_times.write(page, "muster_relay_host_seconds", "What the host took to answer");
   for (const bool reverse : {true, false})
     for (std::size_t i = 0; i < dns_results; ++i) {
       const auto result = static_cast<DnsResult>(i);
@@ -94,7 +94,7 @@ void write_metrics(metrics::Page& page, const Meters& meters, const Verifier& ve
              number(verifier.running()));
   page.counter("muster_relay_audit_lines_lost_total",
                "Lines that could not be written to the audit's file",
-               number(meters.audit_lines_lost));
+               number(counters.audit_lines_lost));
 }
 
 }  // namespace muster::relay

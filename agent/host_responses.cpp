@@ -1,4 +1,4 @@
-#include "agent/answers.hpp"
+#include "agent/host_responses.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -54,8 +54,8 @@ bool is_from_host(const HttpAnswer& answer) {
   return body && !text_in(*body, "code").empty();
 }
 
-Outcome outcome_of(const Result<HttpAnswer>& answer, Time now) {
-  using Kind = Outcome::Kind;
+CallOutcome call_outcome_of(const Result<HttpAnswer>& answer, Time now) {
+  using Kind = CallOutcome::Kind;
   if (!answer) return {Kind::try_again, answer.error().message};
   const int status = answer->status;
   if (is_success(status)) return {Kind::done};

@@ -1,4 +1,4 @@
-#include "agent/answers.hpp"
+#include "agent/host_responses.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,13 +15,13 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using Kind = Outcome::Kind;
+using Kind = CallOutcome::Kind;
 using muster::testing::ScriptedServer;
 
 const Time now = Time(1'000'000'000s);
 
-Outcome outcome(int status, std::string body, std::map<std::string, std::string> headers = {}) {
-  return outcome_of(HttpAnswer{status, std::move(headers), std::move(body)}, now);
+CallOutcome outcome(int status, std::string body, std::map<std::string, std::string> headers = {}) {
+  return call_outcome_of(HttpAnswer{status, std::move(headers), std::move(body)}, now);
 }
 
 const std::string said_by_host = R"({"code": "X", "message": "a reason\n---\n* method: y"})";
@@ -40,7 +40,7 @@ TEST(Outcomes, only_the_host_itself_can_say_that_something_is_final) {
 TEST(Outcomes, what_may_pass_is_tried_again) {
   for (const int status : {301, 302, 408, 425, 429, 500, 502, 503, 504})
     EXPECT_EQ(outcome(status, said_by_host).kind, Kind::try_again) << status;
-  EXPECT_EQ(outcome_of(Error::transient("x"), now).kind, Kind::try_again);
+  EXPECT_EQ(call_outcome_of(Error::transient("x"), now).kind, Kind::try_again);
   EXPECT_EQ(outcome(204, "").kind, Kind::done);
 }
 
@@ -86,9 +86,9 @@ struct Calls {
   explicit Calls(ScriptedServer::Answer answer) : server(std::move(answer)) {
     host.use({server.url(), "a/b", "p", "g", "w/1"}, {"client", Secret("token"), "{\"c\":1}"});
   }
-  Outcome remove() {
-    std::optional<Outcome> result;
-    host.remove([&](const Outcome& outcome) { result = outcome; });
+  CallOutcome remove() {
+    std::optional<CallOutcome> result;
+    host.remove([&](const CallOutcome& outcome) { result = outcome; });
     while (!result && loop.run_once()) {
     }
     return result.value();

@@ -1,5 +1,5 @@
 // Tables of zones: what the DNS says, who asks, and what must come out.
-#include "relay/inquiry.hpp"
+#include "relay/name_verification.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,14 +20,14 @@ std::shared_ptr<const NameRules> rules_of(const std::vector<std::string>& patter
 
 Verdict inquire(const Zone& zone, const std::string& address,
                 const std::shared_ptr<const NameRules>& rules, std::size_t* asked = nullptr) {
-  Inquiry inquiry(*parse_address(address), rules);
+  NameVerification verification(*parse_address(address), rules);
   std::size_t questions = 0;
-  while (inquiry.question()) {
+  while (verification.question()) {
     if (++questions > 100) throw std::runtime_error("it never ends");
-    inquiry.take(zone.answer(*inquiry.question()));
+    verification.take(zone.answer(*verification.question()));
   }
   if (asked) *asked = questions;
-  return inquiry.verdict();
+  return verification.verdict();
 }
 
 struct InquiryCase {
@@ -305,7 +305,7 @@ const std::vector<InquiryCase> cases{
      0},
 };
 
-TEST(Inquiry, decides_every_case_of_the_table) {
+TEST(NameVerification, decides_every_case_of_the_table) {
   for (const InquiryCase& c : cases) {
     const Verdict verdict = inquire(Zone(c.zone), c.address, rules_of(c.patterns));
     EXPECT_STREQ(to_string(verdict.finding), to_string(c.finding)) << c.what;
@@ -316,7 +316,7 @@ TEST(Inquiry, decides_every_case_of_the_table) {
   }
 }
 
-TEST(Inquiry, the_order_of_the_answers_means_nothing) {
+TEST(NameVerification, the_order_of_the_answers_means_nothing) {
   const std::string names[] = {"m3.dc", "m1.dc", "m2.dc"};
   std::string zone;
   for (const std::string& name : names) zone += name + " 30 A 10.1.0.7\n";
@@ -328,7 +328,7 @@ TEST(Inquiry, the_order_of_the_answers_means_nothing) {
   }
 }
 
-TEST(Inquiry, looks_up_no_more_names_than_it_may) {
+TEST(NameVerification, looks_up_no_more_names_than_it_may) {
   std::string zone;
   for (int i = 10; i < 60; ++i)
     zone += "7.0.1.10.in-addr.arpa 60 PTR m" + std::to_string(i) + ".dc\n";
@@ -340,7 +340,7 @@ TEST(Inquiry, looks_up_no_more_names_than_it_may) {
   EXPECT_EQ(verdict.names_seen.size(), 32u);
 }
 
-TEST(Inquiry, a_name_longer_than_253_is_no_host_name) {
+TEST(NameVerification, a_name_longer_than_253_is_no_host_name) {
   std::string name = "m";
   while (name.size() < 250) name += ".abcdefg";
   const Verdict verdict =
@@ -348,7 +348,7 @@ TEST(Inquiry, a_name_longer_than_253_is_no_host_name) {
   EXPECT_EQ(verdict.finding, Finding::no_reverse_name);
 }
 
-TEST(Inquiry, says_all_names_that_it_saw_and_what_could_not_be_asked) {
+TEST(NameVerification, says_all_names_that_it_saw_and_what_could_not_be_asked) {
   const Verdict verdict =
       inquire(Zone("7.0.1.10.in-addr.arpa 60 PTR b.evil\n7.0.1.10.in-addr.arpa 60 PTR a.dc\n"
                    "a.dc ! serverFailure"),
@@ -358,13 +358,13 @@ TEST(Inquiry, says_all_names_that_it_saw_and_what_could_not_be_asked) {
   EXPECT_EQ(verdict.failure, DnsResult::server_failure);
 }
 
-TEST(Inquiry, that_nobody_waits_for_has_failed) {
-  Inquiry inquiry(*parse_address("10.1.0.7"), rules_of({"*.dc"}));
-  inquiry.give_up(DnsResult::timed_out);
-  EXPECT_FALSE(inquiry.question());
-  EXPECT_EQ(inquiry.verdict().finding, Finding::dns_failed);
-  inquiry.take({DnsResult::answered});
-  EXPECT_EQ(inquiry.verdict().finding, Finding::dns_failed);
+TEST(NameVerification, that_nobody_waits_for_has_failed) {
+  NameVerification verification(*parse_address("10.1.0.7"), rules_of({"*.dc"}));
+  verification.give_up(DnsResult::timed_out);
+  EXPECT_FALSE(verification.question());
+  EXPECT_EQ(verification.verdict().finding, Finding::dns_failed);
+  verification.take({DnsResult::answered});
+  EXPECT_EQ(verification.verdict().finding, Finding::dns_failed);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "relay/outcome.hpp"
+#include "relay/registration_outcome.hpp"
 
 namespace muster::metrics {
 class Page;
@@ -18,7 +18,7 @@ class DnsResolver;
 class Verifier;
 
 // How long something took. THREADS: any.
-class Times {
+class DurationHistogram {
  public:
   static constexpr std::array<double, 12> bounds{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
                                                  0.05,   0.1,   0.25,   1,     5,    30};
@@ -31,17 +31,17 @@ class Times {
 };
 
 // THREADS: any.
-struct Meters {
-  std::array<std::atomic<std::uint64_t>, outcomes> answers{};
+struct Counters {
+  std::array<std::atomic<std::uint64_t>, registration_outcome_count> answers{};
   std::array<std::atomic<std::uint64_t>, 6> host_answers{};  // none, 1xx to 5xx
   std::atomic<std::uint64_t> audit_lines_lost = 0;
-  Times answer_times, host_times;
+  DurationHistogram answer_times, host_times;
 
-  void count(Outcome outcome, std::chrono::nanoseconds took);
+  void count(RegistrationOutcome outcome, std::chrono::nanoseconds took);
   void count_host(long status, std::chrono::nanoseconds took);
 };
 
-void write_metrics(metrics::Page& page, const Meters& meters, const Verifier& verifier,
+void write_metrics(metrics::Page& page, const Counters& counters, const Verifier& verifier,
                    const DnsResolver& resolver);
 
 }  // namespace muster::relay

@@ -1,6 +1,6 @@
 // What the agent does next: a state machine without I/O. Events come in with the time at which they
-// happened, actions go out; whoever carries them out reports back. The clock and the random source
-// are the caller's, so that every path can be walked in a test.
+// happened, actions go out; the caller carries them out and reports back. The clock and the random
+// source are the caller's, so that every path can be walked in a test.
 //
 //   registering ─► running ─► stopping ─► removing ─► ended
 #pragma once
@@ -12,8 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include "agent/call_outcome.hpp"
 #include "agent/exit_code.hpp"
-#include "agent/outcome.hpp"
 #include "lib/base/clock.hpp"
 
 namespace muster::agent {
@@ -46,21 +46,21 @@ struct StartWorker {};
 struct RefreshWorker {};
 struct TerminateWorker {};
 struct KillWorker {};
-struct ReportError {  // answered by told()
+struct ReportError {  // answered by report_answered()
   std::string title, description;
   std::string kind = "worker-error";
   std::string extra = "{}";  // a JSON object
 };
-struct TellInterruption {  // answered by told()
-  Milliseconds in{};       // from now
+struct ReportInterruption {  // answered by report_answered()
+  Milliseconds in{};         // from now
   std::string reason;
 };
-struct SendActivity {
+struct ReportActivity {
   int busy = 0;
 };
 struct AskAdvice {};
 struct RemoveWorker {};
-struct Say {  // for the log
+struct WriteLog {  // for the log
   bool alarming = false;
   std::string sentence;
 };
@@ -68,23 +68,23 @@ struct Exit {
   ExitCode code;
 };
 using Action = std::variant<Register, Renew, WriteConfiguration, StartWorker, RefreshWorker,
-                            TerminateWorker, KillWorker, ReportError, TellInterruption,
-                            SendActivity, AskAdvice, RemoveWorker, Say, Exit>;
+                            TerminateWorker, KillWorker, ReportError, ReportInterruption,
+                            ReportActivity, AskAdvice, RemoveWorker, WriteLog, Exit>;
 
 enum class Phase { registering, running, stopping, removing, ended };
 std::string_view to_string(Phase phase);
 
 // THREADS: one.
-class Life {
+class Lifecycle {
  public:
   struct Options {
     Timings timings = {};
     bool remove_on_exit = true;
-    bool remove_when_outdated = true;  // false: the host keeps a machine that stands in quarantine
+    bool remove_when_outdated = true;  // false: the host keeps a machine that is in quarantine
   };
 
   // `random` gives numbers from 0 to below 1.
-  Life(Options options, std::function<double()> random);
+  Lifecycle(Options options, std::function<double()> random);
 
   // What is to be done now, in order; each is handed out once.
   std::vector<Action> take();
@@ -101,7 +101,7 @@ class Life {
   // frozen or a clock was set: they are renewed at once, and the host has the time of one request
   // to say that they are still good.
   void credentials_last(SteadyTime now, Milliseconds left);
-  void not_granted(SteadyTime now, const Outcome& outcome);
+  void not_granted(SteadyTime now, const CallOutcome& outcome);
   void written(SteadyTime now, const std::optional<std::string>& failure);
 
   // `failure`: nothing if it ended as it should; else how it ended, or why it never began.
@@ -110,11 +110,11 @@ class Life {
   void reported_error(SteadyTime now, ReportError error);
   void reported_finished(SteadyTime now);
 
-  void activity_answered(SteadyTime now, const Outcome& outcome);
+  void activity_answered(SteadyTime now, const CallOutcome& outcome);
   void advised(SteadyTime now, bool terminate, const std::string& reason);
-  void not_advised(SteadyTime now, const Outcome& outcome);
-  void told(SteadyTime now);
-  void removed(SteadyTime now, const Outcome& outcome);
+  void not_advised(SteadyTime now, const CallOutcome& outcome);
+  void report_answered(SteadyTime now);
+  void removed(SteadyTime now, const CallOutcome& outcome);
 
   void stop_requested(SteadyTime now);
   void renewal_requested(SteadyTime now);
@@ -129,17 +129,17 @@ class Life {
 
  private:
   void do_next(Action action) { actions_.push_back(std::move(action)); }
-  Milliseconds backoff(int failures, const Outcome& outcome);
+  Milliseconds backoff(int failures, const CallOutcome& outcome);
   Milliseconds jittered(Milliseconds time);  // 90 to 110 percent
-  void registration_failed(SteadyTime now, const Outcome& outcome);
-  void renewal_failed(SteadyTime now, const Outcome& outcome);
+  void registration_failed(SteadyTime now, const CallOutcome& outcome);
+  void renewal_failed(SteadyTime now, const CallOutcome& outcome);
   void stop(SteadyTime now, ExitCode code, std::string reason, Milliseconds grace);
   void stop_until_lease_end(SteadyTime now, ExitCode code, std::string reason);
   void leave(SteadyTime now);  // the implementation is gone
   void remove_or_end(SteadyTime now);
   void end();
-  void send_activity(SteadyTime now);
-  // The host is told what the worker does before it is asked what it thinks of it.
+  void report_activity(SteadyTime now);
+  // The host gets the worker's activity before it is asked for advice.
   bool may_ask() const { return !asking_ && !activity_under_way_; }
   void tick_running(SteadyTime now);
 
@@ -156,7 +156,7 @@ class Life {
   SteadyTime give_up_at_{};
   int failures_ = 0, refusals_ = 0;
   bool have_previous_ = false, trying_previous_ = false;
-  bool doubted_ = false;  // that the lease lasts as long as it seemed; until the next grant
+  bool lease_in_doubt_ = false;  // that the lease lasts as long as it seemed; until the next grant
   std::optional<SteadyTime> lease_end_, renew_at_;
 
   // The implementation
@@ -164,8 +164,8 @@ class Life {
   std::optional<SteadyTime> kill_at_;
   std::optional<int> busy_;
 
-  // What is told to the host meanwhile
-  int tellings_ = 0;
+  // Reports to the host
+  int pending_reports_ = 0;
   bool activity_under_way_ = false, activity_changed_ = false, activity_known_ = true;
   int activity_failures_ = 0;
   std::optional<SteadyTime> activity_at_;

@@ -1,4 +1,4 @@
-// What an answer of the host means for whoever asked.
+// What the host's answer to a call means for the caller.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,7 @@
 
 namespace muster::agent {
 
-struct Outcome {
+struct CallOutcome {
   enum class Kind {
     done,
     try_again,    // out of reach, overloaded, or an answer that the host did not write

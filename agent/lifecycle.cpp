@@ -1,4 +1,4 @@
-#include "agent/life.hpp"
+#include "agent/lifecycle.hpp"
 
 #include <algorithm>
 #include <array>
@@ -39,14 +39,14 @@ Milliseconds renewal_delay(Milliseconds lasts, Milliseconds renew_before, double
   return std::max(0ms, lasts - times(margin, 1 + random / 2));
 }
 
-Life::Life(Options options, std::function<double()> random)
+Lifecycle::Lifecycle(Options options, std::function<double()> random)
     : options_(std::move(options)), random_(std::move(random)) {}
 
-std::vector<Action> Life::take() {
+std::vector<Action> Lifecycle::take() {
   return std::exchange(actions_, {});
 }
 
-std::optional<SteadyTime> Life::next() const {
+std::optional<SteadyTime> Lifecycle::next() const {
   std::optional<SteadyTime> earliest;
   keep_earliest(earliest, call_at_);
   keep_earliest(earliest, kill_at_);
@@ -62,11 +62,11 @@ std::optional<SteadyTime> Life::next() const {
   return phase_ == Phase::ended ? std::nullopt : earliest;
 }
 
-Milliseconds Life::jittered(Milliseconds time) {
+Milliseconds Lifecycle::jittered(Milliseconds time) {
   return times(time, 0.9 + 0.2 * random_());
 }
 
-Milliseconds Life::backoff(int failures, const Outcome& outcome) {
+Milliseconds Lifecycle::backoff(int failures, const CallOutcome& outcome) {
   const Timings& timings = options_.timings;
   const double doubled =
       std::ldexp(static_cast<double>(timings.retry_min.count()), std::min(failures, 30));
@@ -80,17 +80,17 @@ Milliseconds Life::backoff(int failures, const Outcome& outcome) {
 // -------------------------------------------------------------------------------------------------
 // Registration and renewal
 
-void Life::begin(SteadyTime now) {
+void Lifecycle::begin(SteadyTime now) {
   give_up_at_ = now + options_.timings.registration_timeout;
   do_next(Register{});
 }
 
-void Life::granted(SteadyTime now, Milliseconds lasts) {
+void Lifecycle::granted(SteadyTime now, Milliseconds lasts) {
   if (phase_ != Phase::registering && phase_ != Phase::running) return;
   have_previous_ = phase_ == Phase::running;
   phase_ = Phase::running;
   failures_ = refusals_ = 0;
-  trying_previous_ = doubted_ = false;
+  trying_previous_ = lease_in_doubt_ = false;
   activity_known_ = true;
   const Timings& timings = options_.timings;
   const bool lasts_at_all = lasts > 0ms;
@@ -101,10 +101,10 @@ void Life::granted(SteadyTime now, Milliseconds lasts) {
   do_next(WriteConfiguration{});
 }
 
-void Life::written(SteadyTime now, const std::optional<std::string>& failure) {
+void Lifecycle::written(SteadyTime now, const std::optional<std::string>& failure) {
   if (phase_ != Phase::running) return;
   if (failure) {
-    do_next(Say{true, *failure});
+    do_next(WriteLog{true, *failure});
     reported_error(now, {"could not write the worker's configuration", *failure});
     return stop(now, ExitCode::cannot_refresh, "the configuration could not be written",
                 options_.timings.stop_grace);
@@ -114,18 +114,18 @@ void Life::written(SteadyTime now, const std::optional<std::string>& failure) {
   do_next(StartWorker{});
 }
 
-void Life::not_granted(SteadyTime now, const Outcome& outcome) {
+void Lifecycle::not_granted(SteadyTime now, const CallOutcome& outcome) {
   if (phase_ == Phase::registering) return registration_failed(now, outcome);
   if (phase_ == Phase::running) renewal_failed(now, outcome);
 }
 
-void Life::registration_failed(SteadyTime now, const Outcome& outcome) {
-  do_next(Say{true, "not registered: " + outcome.why});
-  if (outcome.kind == Outcome::Kind::gone) {
+void Lifecycle::registration_failed(SteadyTime now, const CallOutcome& outcome) {
+  do_next(WriteLog{true, "not registered: " + outcome.why});
+  if (outcome.kind == CallOutcome::Kind::gone) {
     code_ = ExitCode::no_longer_current;
     return end();
   }
-  refusals_ = outcome.kind == Outcome::Kind::refused ? refusals_ + 1 : 0;
+  refusals_ = outcome.kind == CallOutcome::Kind::refused ? refusals_ + 1 : 0;
   if (refusals_ >= refusals_to_believe || now >= give_up_at_) {
     code_ = ExitCode::never_registered;
     return end();
@@ -136,36 +136,37 @@ void Life::registration_failed(SteadyTime now, const Outcome& outcome) {
   call_at_ = outcome.after ? next : std::min(next, give_up_at_);
 }
 
-void Life::renewal_requested(SteadyTime now) {
+void Lifecycle::renewal_requested(SteadyTime now) {
   if (phase_ != Phase::running || !call_at_) return;
   call_at_ = now;
   tick(now);
 }
 
-void Life::credentials_last(SteadyTime now, Milliseconds left) {
-  if (phase_ != Phase::running || doubted_ || now + left + clock_tolerance >= *lease_end_) return;
-  doubted_ = true;
-  do_next(Say{true, "the clock has jumped: the credentials may expire earlier than expected"});
+void Lifecycle::credentials_last(SteadyTime now, Milliseconds left) {
+  if (phase_ != Phase::running || lease_in_doubt_ || now + left + clock_tolerance >= *lease_end_)
+    return;
+  lease_in_doubt_ = true;
+  do_next(WriteLog{true, "the clock has jumped: the credentials may expire earlier than expected"});
   lease_end_ = std::min(*lease_end_, now + std::max(left, options_.timings.request_timeout));
   renewal_requested(now);
 }
 
-void Life::renewal_failed(SteadyTime now, const Outcome& outcome) {
-  do_next(Say{true, "not renewed: " + outcome.why});
+void Lifecycle::renewal_failed(SteadyTime now, const CallOutcome& outcome) {
+  do_next(WriteLog{true, "not renewed: " + outcome.why});
   switch (outcome.kind) {
-    case Outcome::Kind::gone:
+    case CallOutcome::Kind::gone:
       return stop_until_lease_end(now, ExitCode::no_longer_current, outcome.why);
-    case Outcome::Kind::refused:
-    case Outcome::Kind::unknown:
+    case CallOutcome::Kind::refused:
+    case CallOutcome::Kind::unknown:
       // The host may have taken our last renewal without our knowing, or have lost it.
       if (have_previous_ && !trying_previous_) {
         trying_previous_ = true;
         return do_next(Renew{true});
       }
       return stop_until_lease_end(now, ExitCode::cannot_refresh, outcome.why);
-    case Outcome::Kind::done:
-    case Outcome::Kind::try_again:
-    case Outcome::Kind::wrong_clock:
+    case CallOutcome::Kind::done:
+    case CallOutcome::Kind::try_again:
+    case CallOutcome::Kind::wrong_clock:
       break;
   }
   // However long the host wants us to wait: at least one more attempt before the lease is over.
@@ -177,34 +178,34 @@ void Life::renewal_failed(SteadyTime now, const Outcome& outcome) {
 // -------------------------------------------------------------------------------------------------
 // The implementation
 
-void Life::worker_ended(SteadyTime now, const std::optional<std::string>& failure) {
+void Lifecycle::worker_ended(SteadyTime now, const std::optional<std::string>& failure) {
   alive_ = false;
   kill_at_.reset();
   if (phase_ == Phase::running) {
     code_ = failure ? ExitCode::worker_failed : ExitCode::ok;
     reason_ = failure ? "the worker failed: " + *failure : "the worker has ended";
-    do_next(Say{failure.has_value(), reason_});
+    do_next(WriteLog{failure.has_value(), reason_});
     if (failure) reported_error(now, {"the worker failed", "The worker failed: " + *failure + "."});
   }
   if (phase_ == Phase::running || phase_ == Phase::stopping) leave(now);
 }
 
-void Life::reported_busy(SteadyTime now, int tasks) {
+void Lifecycle::reported_busy(SteadyTime now, int tasks) {
   busy_ = tasks;
   if (phase_ != Phase::running) return;
   ask_at_.reset();
   if (tasks == 0) ask_at_ = now;
-  send_activity(now);
+  report_activity(now);
   tick(now);
 }
 
-void Life::reported_error(SteadyTime, ReportError error) {
+void Lifecycle::reported_error(SteadyTime, ReportError error) {
   if (!lease_end_ || phase_ == Phase::ended || phase_ == Phase::removing) return;
-  ++tellings_;
+  ++pending_reports_;
   do_next(std::move(error));
 }
 
-void Life::reported_finished(SteadyTime now) {
+void Lifecycle::reported_finished(SteadyTime now) {
   if (phase_ == Phase::running)
     stop(now, ExitCode::ok, "the worker has finished", options_.timings.stop_grace);
 }
@@ -212,7 +213,7 @@ void Life::reported_finished(SteadyTime now) {
 // -------------------------------------------------------------------------------------------------
 // Talks with the host
 
-void Life::send_activity(SteadyTime) {
+void Lifecycle::report_activity(SteadyTime) {
   if (!activity_known_) return;
   if (activity_under_way_) {
     activity_changed_ = true;
@@ -220,34 +221,34 @@ void Life::send_activity(SteadyTime) {
   }
   activity_under_way_ = true;
   activity_at_.reset();
-  do_next(SendActivity{busy_.value_or(0)});
+  do_next(ReportActivity{busy_.value_or(0)});
 }
 
-void Life::activity_answered(SteadyTime now, const Outcome& outcome) {
+void Lifecycle::activity_answered(SteadyTime now, const CallOutcome& outcome) {
   activity_under_way_ = false;
   if (phase_ != Phase::running) return;
   const bool changed = std::exchange(activity_changed_, false);
   switch (outcome.kind) {
-    case Outcome::Kind::gone:
+    case CallOutcome::Kind::gone:
       return stop_until_lease_end(now, ExitCode::no_longer_current, outcome.why);
-    case Outcome::Kind::unknown:  // an older host; asked again after the next renewal
+    case CallOutcome::Kind::unknown:  // an older host; asked again after the next renewal
       activity_known_ = false;
       return;
-    case Outcome::Kind::refused:
-      do_next(Say{true, "the host refuses reports of activity: " + outcome.why});
+    case CallOutcome::Kind::refused:
+      do_next(WriteLog{true, "the host refuses reports of activity: " + outcome.why});
       [[fallthrough]];
-    case Outcome::Kind::done:
+    case CallOutcome::Kind::done:
       activity_failures_ = 0;
-      if (changed) return send_activity(now);
+      if (changed) return report_activity(now);
       if (busy_.value_or(0) > 0) activity_at_ = now + jittered(options_.timings.activity_interval);
       return;
-    case Outcome::Kind::try_again:
-    case Outcome::Kind::wrong_clock:
+    case CallOutcome::Kind::try_again:
+    case CallOutcome::Kind::wrong_clock:
       activity_at_ = now + backoff(activity_failures_++, outcome);
   }
 }
 
-void Life::advised(SteadyTime now, bool terminate, const std::string& reason) {
+void Lifecycle::advised(SteadyTime now, bool terminate, const std::string& reason) {
   asking_ = false;
   if (phase_ != Phase::running || busy_.value_or(1) != 0) return;
   if (terminate)
@@ -256,30 +257,30 @@ void Life::advised(SteadyTime now, bool terminate, const std::string& reason) {
   ask_at_ = now + jittered(options_.timings.idle_check);
 }
 
-void Life::not_advised(SteadyTime now, const Outcome& outcome) {
+void Lifecycle::not_advised(SteadyTime now, const CallOutcome& outcome) {
   asking_ = false;
   if (phase_ != Phase::running) return;
-  if (outcome.kind == Outcome::Kind::gone)
+  if (outcome.kind == CallOutcome::Kind::gone)
     return stop_until_lease_end(now, ExitCode::no_longer_current, outcome.why);
   if (busy_.value_or(1) != 0) return;
   ask_at_ = now + std::max(jittered(options_.timings.idle_check), outcome.after.value_or(0ms));
 }
 
-void Life::told(SteadyTime now) {
-  if (tellings_ > 0) --tellings_;
-  if (phase_ == Phase::removing && !removing_ && tellings_ == 0) remove_or_end(now);
+void Lifecycle::report_answered(SteadyTime now) {
+  if (pending_reports_ > 0) --pending_reports_;
+  if (phase_ == Phase::removing && !removing_ && pending_reports_ == 0) remove_or_end(now);
 }
 
-void Life::interrupted(SteadyTime now, Milliseconds in, const std::string& reason,
-                       bool only_a_warning) {
+void Lifecycle::interrupted(SteadyTime now, Milliseconds in, const std::string& reason,
+                            bool only_a_warning) {
   if (phase_ == Phase::registering && !only_a_warning) {
     code_ = ExitCode::interrupted;
-    do_next(Say{true, "interrupted before it was registered: " + reason});
+    do_next(WriteLog{true, "interrupted before it was registered: " + reason});
     return end();
   }
   if (phase_ != Phase::running && phase_ != Phase::stopping) return;
-  ++tellings_;
-  do_next(TellInterruption{in, reason});
+  ++pending_reports_;
+  do_next(ReportInterruption{in, reason});
   if (!only_a_warning)
     stop(now, ExitCode::interrupted, "interrupted: " + reason,
          std::min(options_.timings.stop_grace, std::max(0ms, in - for_goodbye)));
@@ -288,11 +289,11 @@ void Life::interrupted(SteadyTime now, Milliseconds in, const std::string& reaso
 // -------------------------------------------------------------------------------------------------
 // The end
 
-void Life::stop_requested(SteadyTime now) {
+void Lifecycle::stop_requested(SteadyTime now) {
   const bool again = std::exchange(stop_asked_, true);
   switch (phase_) {
     case Phase::registering:
-      do_next(Say{false, "asked to stop before it was registered"});
+      do_next(WriteLog{false, "asked to stop before it was registered"});
       return end();
     case Phase::running:
       return stop(now, ExitCode::ok, "asked to stop", options_.timings.stop_grace);
@@ -306,7 +307,7 @@ void Life::stop_requested(SteadyTime now) {
   }
 }
 
-void Life::stop(SteadyTime now, ExitCode code, std::string reason, Milliseconds grace) {
+void Lifecycle::stop(SteadyTime now, ExitCode code, std::string reason, Milliseconds grace) {
   call_at_.reset();
   if (phase_ == Phase::stopping) {  // only ever sooner
     if (kill_at_) kill_at_ = std::min(*kill_at_, now + grace);
@@ -315,7 +316,7 @@ void Life::stop(SteadyTime now, ExitCode code, std::string reason, Milliseconds 
   phase_ = Phase::stopping;
   code_ = code;
   reason_ = std::move(reason);
-  do_next(Say{code != ExitCode::ok, "stopping: " + reason_});
+  do_next(WriteLog{code != ExitCode::ok, "stopping: " + reason_});
   if (!alive_) return leave(now);
   kill_at_ = now + grace;
   do_next(TerminateWorker{});
@@ -323,19 +324,19 @@ void Life::stop(SteadyTime now, ExitCode code, std::string reason, Milliseconds 
 }
 
 // Nothing is wrong with what it works on: it may finish that as long as its credentials are good.
-void Life::stop_until_lease_end(SteadyTime now, ExitCode code, std::string reason) {
+void Lifecycle::stop_until_lease_end(SteadyTime now, ExitCode code, std::string reason) {
   const auto left = std::chrono::duration_cast<Milliseconds>(*lease_end_ - now);
   stop(now, code, std::move(reason), std::max(options_.timings.stop_grace, left));
 }
 
-void Life::leave(SteadyTime now) {
+void Lifecycle::leave(SteadyTime now) {
   phase_ = Phase::removing;
   call_at_.reset();
   remove_until_ = now + options_.timings.remove_timeout / 2;  // for what is still to be told
-  if (tellings_ == 0) remove_or_end(now);
+  if (pending_reports_ == 0) remove_or_end(now);
 }
 
-void Life::remove_or_end(SteadyTime now) {
+void Lifecycle::remove_or_end(SteadyTime now) {
   const bool outdated = code_ == ExitCode::no_longer_current && !options_.remove_when_outdated;
   if (!lease_end_ || !options_.remove_on_exit || outdated || code_ == ExitCode::lease_over)
     return end();
@@ -344,22 +345,22 @@ void Life::remove_or_end(SteadyTime now) {
   do_next(RemoveWorker{});
 }
 
-void Life::removed(SteadyTime now, const Outcome& outcome) {
+void Lifecycle::removed(SteadyTime now, const CallOutcome& outcome) {
   if (phase_ != Phase::removing) return;
-  const bool again =
-      outcome.kind == Outcome::Kind::try_again || outcome.kind == Outcome::Kind::wrong_clock;
+  const bool again = outcome.kind == CallOutcome::Kind::try_again ||
+                     outcome.kind == CallOutcome::Kind::wrong_clock;
   if (!again) {
-    if (outcome.kind == Outcome::Kind::refused)
-      do_next(Say{true, "the host refuses to remove the worker: " + outcome.why});
+    if (outcome.kind == CallOutcome::Kind::refused)
+      do_next(WriteLog{true, "the host refuses to remove the worker: " + outcome.why});
     return end();
   }
   remove_at_ = now + backoff(remove_failures_++, outcome);
   if (*remove_at_ < remove_until_) return;
-  do_next(Say{true, "the worker was not removed: " + outcome.why});
+  do_next(WriteLog{true, "the worker was not removed: " + outcome.why});
   end();
 }
 
-void Life::end() {
+void Lifecycle::end() {
   phase_ = Phase::ended;
   do_next(Exit{code_});
 }
@@ -367,7 +368,7 @@ void Life::end() {
 // -------------------------------------------------------------------------------------------------
 // Time
 
-void Life::tick(SteadyTime now) {
+void Lifecycle::tick(SteadyTime now) {
   switch (phase_) {
     case Phase::registering:
       if (!call_at_ || now < *call_at_) return;
@@ -378,7 +379,7 @@ void Life::tick(SteadyTime now) {
     case Phase::stopping:
       if (!kill_at_ || now < *kill_at_) return;
       kill_at_.reset();
-      do_next(Say{true, "the worker did not end in time and is killed"});
+      do_next(WriteLog{true, "the worker did not end in time and is killed"});
       return do_next(KillWorker{});
     case Phase::removing:
       if (remove_at_ && now >= *remove_at_) {
@@ -387,14 +388,14 @@ void Life::tick(SteadyTime now) {
       }
       if (now < remove_until_) return;
       if (!removing_) return remove_or_end(now);
-      do_next(Say{true, "the worker was not removed: no answer in time"});
+      do_next(WriteLog{true, "the worker was not removed: no answer in time"});
       return end();
     case Phase::ended:
       return;
   }
 }
 
-void Life::tick_running(SteadyTime now) {
+void Lifecycle::tick_running(SteadyTime now) {
   if (now >= *lease_end_)
     return stop(now, ExitCode::lease_over, "the host was unreachable until the credentials expired",
                 options_.timings.stop_grace);
@@ -402,7 +403,7 @@ void Life::tick_running(SteadyTime now) {
     call_at_.reset();
     do_next(Renew{trying_previous_});
   }
-  if (activity_at_ && now >= *activity_at_) send_activity(now);
+  if (activity_at_ && now >= *activity_at_) report_activity(now);
   if (ask_at_ && now >= *ask_at_ && may_ask()) {
     ask_at_.reset();
     asking_ = true;

@@ -7,9 +7,9 @@
 #include <muster/context.hpp>
 #include <muster/json.hpp>
 
+#include "agent/call_outcome.hpp"
 #include "agent/configuration.hpp"
 #include "agent/http_client.hpp"
-#include "agent/outcome.hpp"
 #include "lib/hawk/hawk.hpp"
 
 namespace muster::agent {
@@ -28,7 +28,7 @@ Result<Grant> grant_of(const std::string& body);
 
 // Whether the call succeeded, and if not, what to do about it. `now` is only for a Retry-After
 // that is a date.
-Outcome outcome_of(const Result<HttpAnswer>& answer, Time now);
+CallOutcome call_outcome_of(const Result<HttpAnswer>& answer, Time now);
 
 // Whether the host itself wrote it, and not a proxy in front of it.
 bool is_from_host(const HttpAnswer& answer);

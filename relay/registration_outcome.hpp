@@ -5,7 +5,7 @@
 
 namespace muster::relay {
 
-enum class Outcome {
+enum class RegistrationOutcome {
   registered,           // the host gave credentials
   host_refused,         // the host said no to this machine: its own answer was passed on
   host_failed,          // no answer of the host, or one that says that it is in trouble
@@ -20,11 +20,11 @@ enum class Outcome {
   too_busy,
   bad_request,
 };
-inline constexpr std::size_t outcomes = 13;
+inline constexpr std::size_t registration_outcome_count = 13;
 
 // "registered", "nameNotConfirmed", ...
-const char* to_string(Outcome outcome);
+const char* to_string(RegistrationOutcome outcome);
 // "accepted", "refused" (it was looked at, and the answer is no) or "failed" (try again).
-const char* decision_of(Outcome outcome);
+const char* decision_of(RegistrationOutcome outcome);
 
 }  // namespace muster::relay
