@@ -45,7 +45,7 @@ class Reader {
     if (const auto folder = top.text("folder"))
       configuration_.folder = absolute(*folder);
     else if (!top.has("folder"))
-      top.wrong("folder", "this must be said", "name a folder of the agent's own, for its files");
+      top.wrong("folder", "this is required", "name a folder of the agent's own, for its files");
     if (const auto file = top.text("caFile")) configuration_.ca_file = absolute(*file);
     if (const auto level = top.text("logLevel")) read_level(top, *level);
     read_identity(top);
@@ -71,7 +71,7 @@ class Reader {
   std::string address(Settings& table, std::string_view key) {
     const auto text = table.text(key);
     if (!text) return {};
-    const auto url = parse_url(*text);
+    const auto url = parse_server_url(*text);
     if (!url) table.wrong(key, url.error().message);
     return text->substr(0, text->find_last_not_of('/') + 1);
   }
@@ -106,7 +106,7 @@ class Reader {
     const bool clouds = tells_place(kind) && kind != IdentityKind::relay;
     const auto need = [&](std::string_view key, const std::string& value, bool told) {
       if (value.empty() && !told && !top.has(key))
-        top.wrong(key, "this must be said for the identity " + std::string(to_string(kind)));
+        top.wrong(key, "this is required for the identity " + std::string(to_string(kind)));
     };
     need("rootUrl", place.root_url, clouds);
     const bool told = tells_place(kind);
@@ -125,13 +125,13 @@ class Reader {
 
   void read_identity(Settings& top) {
     if (!top.has("identity"))
-      return top.wrong("identity", "this must be said", "write [identity] with a kind");
+      return top.wrong("identity", "this is required", "write [identity] with a kind");
     Settings table = top.table("identity");
     IdentitySettings& identity = configuration_.identity;
     const auto name = table.text("kind");
     const auto kind = std::ranges::find(kinds, name.value_or(""),
                                         [](const auto& known) { return std::string(known.first); });
-    if (!name && !table.has("kind")) table.wrong("kind", "this must be said");
+    if (!name && !table.has("kind")) table.wrong("kind", "this is required");
     if (name && kind == kinds.end())
       table.wrong(
           "kind",
@@ -143,8 +143,7 @@ class Reader {
     const auto file = [&](std::string_view key, bool wanted, fs::path& into) {
       if (const auto text = table.text(key)) into = absolute(*text);
       if (!known) return;
-      if (wanted && !table.has(key))
-        table.wrong(key, "this must be said for the identity " + *name);
+      if (wanted && !table.has(key)) table.wrong(key, "this is required for the identity " + *name);
       if (!wanted && table.has(key))
         table.wrong(key, "the identity " + *name + " has no use for it");
     };
@@ -155,7 +154,7 @@ class Reader {
     identity.relay_url = address(table, "relayUrl");
     identity.metadata_url = address(table, "metadataUrl");
     if (known && identity.kind == IdentityKind::relay && !table.has("relayUrl"))
-      table.wrong("relayUrl", "this must be said for the identity relay");
+      table.wrong("relayUrl", "this is required for the identity relay");
     table.finish();
     if (known) require_place(top, identity.kind);
   }
@@ -172,13 +171,13 @@ class Reader {
 
   void read_worker(Settings& top) {
     if (!top.has("worker"))
-      return top.wrong("worker", "this must be said", "write [worker] with a command");
+      return top.wrong("worker", "this is required", "write [worker] with a command");
     Settings table = top.table("worker");
     WorkerSettings& worker = configuration_.worker;
     if (const auto command = table.words("command"))
       worker.command = *command;
     else if (!table.has("command"))
-      table.wrong("command", "this must be said");
+      table.wrong("command", "this is required");
     if (const auto grace = table.duration("stopGrace")) configuration_.timings.stop_grace = *grace;
     read_refresh(table);
     Settings environment = table.table("environment");
@@ -186,7 +185,7 @@ class Reader {
       const json::value& value = *environment.raw(name);
       if (!value.is_string() || name.empty() || name.find('=') != name.npos ||
           value.get_string().find('\0') != json::string::npos)
-        environment.wrong(name, "variables of the environment are texts");
+        environment.wrong(name, "environment variables are strings");
       else
         worker.environment[name] = std::string(value.get_string());
     }
@@ -200,7 +199,7 @@ class Reader {
     if (worker_table.is_table("refresh")) {
       Settings table = worker_table.table("refresh");
       if (const auto command = table.words("command")) worker.refresh_command = *command;
-      if (!table.has("command")) table.wrong("command", "this must be said");
+      if (!table.has("command")) table.wrong("command", "this is required");
       table.finish();
     } else if (worker_table.is_array("refresh")) {
       if (const auto command = worker_table.words("refresh")) worker.refresh_command = *command;
@@ -222,7 +221,7 @@ class Reader {
       if (table.is_table(name)) {
         Settings entry = table.table(name);
         if (const auto command = entry.words("command")) setting.command = *command;
-        if (!entry.has("command")) entry.wrong("command", "this must be said");
+        if (!entry.has("command")) entry.wrong("command", "this is required");
         entry.finish();
       } else if (const auto text = table.text(name)) {
         setting.text = *text;

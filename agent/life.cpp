@@ -145,7 +145,7 @@ void Life::renewal_requested(SteadyTime now) {
 void Life::credentials_last(SteadyTime now, Milliseconds left) {
   if (phase_ != Phase::running || doubted_ || now + left + clock_tolerance >= *lease_end_) return;
   doubted_ = true;
-  do_next(Say{true, "the clock has jumped: the credentials may be over sooner than it seemed"});
+  do_next(Say{true, "the clock has jumped: the credentials may expire earlier than expected"});
   lease_end_ = std::min(*lease_end_, now + std::max(left, options_.timings.request_timeout));
   renewal_requested(now);
 }
@@ -396,8 +396,7 @@ void Life::tick(SteadyTime now) {
 
 void Life::tick_running(SteadyTime now) {
   if (now >= *lease_end_)
-    return stop(now, ExitCode::lease_over,
-                "the host was out of reach until the credentials were over",
+    return stop(now, ExitCode::lease_over, "the host was unreachable until the credentials expired",
                 options_.timings.stop_grace);
   if (call_at_ && now >= *call_at_) {
     call_at_.reset();

@@ -12,21 +12,15 @@
 #include <openssl/param_build.h>
 #include <openssl/pem.h>
 
+#include "lib/crypto/openssl_pointer.hpp"
 #include "lib/hawk/hawk.hpp"
 #include "lib/ssh/wire.hpp"
 
 namespace muster::agent {
 namespace {
 
-template <auto Free>
-struct Freer {
-  template <class T>
-  void operator()(T* pointer) const {
-    Free(pointer);
-  }
-};
-using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
-using Number = std::unique_ptr<BIGNUM, Freer<BN_clear_free>>;
+using Key = OpensslPointer<EVP_PKEY, EVP_PKEY_free>;
+using Number = OpensslPointer<BIGNUM, BN_clear_free>;
 
 constexpr std::string_view openssh_begin = "-----BEGIN OPENSSH PRIVATE KEY-----";
 constexpr std::string_view openssh_end = "-----END OPENSSH PRIVATE KEY-----";
@@ -48,13 +42,13 @@ Key rsa_key(std::string_view n, std::string_view e, std::string_view d) {
     return Number(::BN_bin2bn(bytes_of(bytes), static_cast<int>(bytes.size()), nullptr));
   };
   const Number modulus = number(n), exponent = number(e), secret = number(d);
-  const std::unique_ptr<OSSL_PARAM_BLD, Freer<OSSL_PARAM_BLD_free>> builder(::OSSL_PARAM_BLD_new());
+  const OpensslPointer<OSSL_PARAM_BLD, OSSL_PARAM_BLD_free> builder(::OSSL_PARAM_BLD_new());
   ::OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_RSA_N, modulus.get());
   ::OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_RSA_E, exponent.get());
   ::OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_RSA_D, secret.get());
-  const std::unique_ptr<OSSL_PARAM, Freer<OSSL_PARAM_free>> parameters(
+  const OpensslPointer<OSSL_PARAM, OSSL_PARAM_free> parameters(
       ::OSSL_PARAM_BLD_to_param(builder.get()));
-  const std::unique_ptr<EVP_PKEY_CTX, Freer<EVP_PKEY_CTX_free>> context(
+  const OpensslPointer<EVP_PKEY_CTX, EVP_PKEY_CTX_free> context(
       ::EVP_PKEY_CTX_new_from_name(nullptr, "RSA", nullptr));
   EVP_PKEY* made = nullptr;
   if (::EVP_PKEY_fromdata_init(context.get()) != 1 ||
@@ -109,7 +103,7 @@ int no_passphrase(char*, int, int, void* asked) {
 }
 
 Result<Key> read_pem(std::string_view text) {
-  const std::unique_ptr<BIO, Freer<BIO_free_all>> input(
+  const OpensslPointer<BIO, BIO_free_all> input(
       ::BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
   bool asked = false;
   Key key(::PEM_read_bio_PrivateKey(input.get(), nullptr, no_passphrase, &asked));
@@ -160,7 +154,7 @@ Result<PoolSignature> sign_with_pool_key(const Secret& key_text, const std::file
   const bool rsa = EVP_PKEY_get_base_id(key->get()) == EVP_PKEY_RSA;
   if (rsa && EVP_PKEY_get_bits(key->get()) < least_rsa_bits)
     return wrong("RSA keys have at least 2048 bits");
-  const std::unique_ptr<EVP_MD_CTX, Freer<EVP_MD_CTX_free>> context(::EVP_MD_CTX_new());
+  const OpensslPointer<EVP_MD_CTX, EVP_MD_CTX_free> context(::EVP_MD_CTX_new());
   std::size_t size = 0;
   if (::EVP_DigestSignInit(context.get(), nullptr, rsa ? ::EVP_sha512() : nullptr, nullptr,
                            key->get()) != 1 ||

@@ -40,7 +40,7 @@ std::optional<std::string> Settings::text(std::string_view key) {
   const json::value* found = raw(key);
   if (!found) return std::nullopt;
   if (!found->is_string() || found->get_string().empty()) {
-    wrong(key, "this must be a text that is not empty");
+    wrong(key, "this must be a string that is not empty");
     return std::nullopt;
   }
   std::string value(found->get_string());
@@ -104,7 +104,7 @@ std::optional<std::vector<std::string>> Settings::names(std::string_view key) {
     for (const json::value& name : found->get_array())
       if (name.is_string() && !name.get_string().empty()) list.emplace_back(name.get_string());
   if (found->is_array() && list.size() == found->get_array().size()) return list;
-  wrong(key, "this must be a list of texts that are not empty", "write it as [\"one\", \"two\"]");
+  wrong(key, "this must be a list of strings that are not empty", "write it as [\"one\", \"two\"]");
   return std::nullopt;
 }
 

@@ -21,10 +21,10 @@ class RunnerReader {
   ReadConfiguration read() {
     Settings top(document_, read_.mistakes);
     Settings provider = top.table("provider");
-    if (!top.has("provider")) top.wrong("provider", "this must be said");
+    if (!top.has("provider")) top.wrong("provider", "this is required");
     read_provider(provider);
     Settings worker = top.table("worker");
-    if (!top.has("worker")) top.wrong("worker", "this must be said");
+    if (!top.has("worker")) top.wrong("worker", "this is required");
     read_worker(worker);
     if (const json::value* config = top.raw("workerConfig")) {
       if (config->is_object())
@@ -55,7 +55,7 @@ class RunnerReader {
     if (type == "google") identity.kind = IdentityKind::google;
     if (type == "azure") identity.kind = IdentityKind::azure;
     if (!type) {
-      if (!table.has("providerType")) table.wrong("providerType", "this must be said");
+      if (!table.has("providerType")) table.wrong("providerType", "this is required");
     } else if (type == "static") {
       read_static(table);
     } else if (!tells_place(identity.kind)) {
@@ -72,12 +72,12 @@ class RunnerReader {
   void read_static(Settings& table) {
     const auto need = [&](const char* key) {
       const auto text = table.text(key);
-      if (!text && !table.has(key)) table.wrong(key, "this must be said");
+      if (!text && !table.has(key)) table.wrong(key, "this is required");
       return text.value_or("");
     };
     Place& place = configuration_.place;
     place.root_url = need("rootURL");
-    if (const auto url = parse_url(place.root_url); !url && !place.root_url.empty())
+    if (const auto url = parse_server_url(place.root_url); !url && !place.root_url.empty())
       table.wrong("rootURL", url.error().message);
     place.root_url.erase(place.root_url.find_last_not_of('/') + 1);
     place.provider_id = need("providerID");
@@ -104,7 +104,7 @@ class RunnerReader {
                          "for others write a configuration of the agent's own");
     const auto path = table.text("path"), config_path = table.text("configPath");
     for (const char* key : {"path", "configPath"})
-      if (!table.has(key)) table.wrong(key, "this must be said");
+      if (!table.has(key)) table.wrong(key, "this is required");
     for (const char* key : {"service", "protocolPipe"})
       if (table.raw(key)) table.wrong(key, "this is for Windows and not supported");
     table.finish();

@@ -112,7 +112,7 @@ class YamlReader {
     for (;;) {
       if (!step()) return false;
       if (events_.type() == YAML_MAPPING_END_EVENT) break;
-      if (events_.type() != YAML_SCALAR_EVENT) return wrong("a key must be a text");
+      if (events_.type() != YAML_SCALAR_EVENT) return wrong("a key must be a string");
       const std::string key(text());
       const std::string here = pointer + "/" + config::pointer_part(key);
       document_.keys[here] = events_.position();

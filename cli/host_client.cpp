@@ -1,72 +1,18 @@
 #include "cli/host_client.hpp"
 
-#include <chrono>
-#include <curl/curl.h>
-#include <exception>
-#include <strings.h>
 #include <vector>
 
-#include "lib/base/secret.hpp"
-#include "lib/hawk/hawk.hpp"
+#include "lib/http_client/client.hpp"
 
 namespace muster::cli {
 namespace {
 
-constexpr long connect_seconds = 5, silent_seconds = 60;
-constexpr std::size_t max_answer = 256 * 1024 * 1024;
+using Kind = http_client::Failure::Kind;
 
-using Easy = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
-using Multi = std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)>;
-using List = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
+constexpr std::chrono::seconds connect_timeout{5}, longest_silence{60};
+constexpr std::size_t max_answer_bytes = 256 * 1024 * 1024;
 
-struct Call {
-  const char* method = "GET";
-  std::string path = {};
-  std::string body = {};
-  std::vector<std::string> headers = {};
-};
-
-// What came back, or comes.
-struct Answer {
-  long status = 0;
-  std::string challenge = {};  // of WWW-Authenticate
-  std::string body = {};
-  const std::function<void(std::string_view)>* take = nullptr;  // gets a good body instead
-  CURL* curl = nullptr;
-  std::exception_ptr thrown = {};  // by `take`: nothing may fly through a library in C
-};
-
-std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* into) {
-  static constexpr std::string_view name = "www-authenticate:";
-  const std::string_view line(bytes, size * count);
-  if (line.size() > name.size() && ::strncasecmp(line.data(), name.data(), name.size()) == 0) {
-    std::string_view value = line.substr(name.size());
-    while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
-    while (!value.empty() && (value.back() == '\r' || value.back() == '\n')) value.remove_suffix(1);
-    static_cast<Answer*>(into)->challenge = value;
-  }
-  return size * count;
-}
-
-std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* into) {
-  auto& answer = *static_cast<Answer*>(into);
-  const std::string_view part(bytes, size * count);
-  curl_easy_getinfo(answer.curl, CURLINFO_RESPONSE_CODE, &answer.status);
-  if (answer.take && answer.status == 200) {
-    try {
-      (*answer.take)(part);
-    } catch (...) {
-      answer.thrown = std::current_exception();
-      return 0;
-    }
-    return part.size();
-  }
-  if (answer.body.size() + part.size() > max_answer) return 0;
-  answer.body.append(part);
-  return part.size();
-}
-
-ErrorClass class_of(long status) {
+ErrorClass class_of(int status) {
   if (status == 404) return ErrorClass::not_found;
   if (status == 401 || status == 403) return ErrorClass::auth;
   if (status == 429) return ErrorClass::throttle;
@@ -85,7 +31,7 @@ std::string where(const HostAddress& address) {
 }
 
 // What to do about a refusal, where the host itself cannot know.
-std::string advice(const HostAddress& address, long status, bool is_musterd) {
+std::string advice(const HostAddress& address, int status, bool is_musterd) {
   if (!is_musterd)
     return ": nothing at " + where(address) + " speaks muster's API; is that address a musterd?";
   if (status == 403) return "\n`muster whoami` shows which scopes you have";
@@ -98,7 +44,7 @@ std::string advice(const HostAddress& address, long status, bool is_musterd) {
          "directory";
 }
 
-Error refusal(const HostAddress& address, const Answer& answer) {
+Error refusal(const HostAddress& address, const http_client::Response& answer) {
   const auto document = json::parse(answer.body);
   const std::string message = member(document, "message"), code = member(document, "code");
   Error error{class_of(answer.status),
@@ -108,23 +54,22 @@ Error refusal(const HostAddress& address, const Answer& answer) {
   return error;
 }
 
-Error unreachable(const HostAddress& address, CURLcode code, const char* reason) {
-  const std::string said = *reason ? reason : curl_easy_strerror(code);
-  switch (code) {
-    case CURLE_SSL_CACERT_BADFILE:
-      return Error::config("the CA's file " + address.ca_file + " cannot be used: " + said);
-    case CURLE_PEER_FAILED_VERIFICATION:
+Error unreachable(const HostAddress& address, const http_client::Failure& failure) {
+  const std::string& said = failure.description();
+  switch (failure.kind) {
+    case Kind::bad_tls_files:
+      return Error::config("the CA file " + address.ca_file + " cannot be used: " + said);
+    case Kind::untrusted:
       return Error::auth("the certificate of " + where(address) + " is not trusted: " + said +
                          "; if the host has a CA of its own, name the CA's file with --ca-file or "
                          "MUSTER_CA_FILE");
-    case CURLE_SSL_CONNECT_ERROR:
+    case Kind::no_tls:
       return Error::transient("there is no TLS at " + where(address) + ": " + said +
                               "; is it http:// and not https://?");
-    case CURLE_URL_MALFORMAT:
-    case CURLE_UNSUPPORTED_PROTOCOL:
-      return Error::invalid(where(address) + " is not an address of a host: " + said +
-                            "; it looks like https://muster.example.com:8600");
-    case CURLE_OPERATION_TIMEDOUT:
+    case Kind::bad_request:
+      return Error::invalid(where(address) + " cannot be used: " + said +
+                            "; a host's address looks like https://muster.example.com:8600");
+    case Kind::timed_out:
       return Error::transient("the host at " + where(address) + " does not answer: " + said);
     default:
       return Error::transient("the host at " + where(address) + " cannot be reached: " + said +
@@ -136,107 +81,49 @@ Error unreachable(const HostAddress& address, CURLcode code, const char* reason)
 
 struct HostClient::Impl {
   HostAddress address;
-  std::chrono::seconds deadline{};
-  Easy curl{curl_easy_init(), curl_easy_cleanup};
-  std::int64_t skew = 0;  // seconds that the host's clock is before ours
-  char reason[CURL_ERROR_SIZE] = "";
-  List headers{nullptr, curl_slist_free_all};
+  http_client::Client client;
 
-  std::string authorization(const Call& call) const;
-  void prepare(const Call& call, Answer& answer);
-  bool learn_time(const Answer& answer);
-  Result<Answer> perform(const Call& call);
-  Result<json::value> send(const Call& call);
+  http_client::Request request(std::string method, const std::string& path) const;
+  Result<json::value> send(http_client::Request request);
+  Result<json::value> send(std::string method, const std::string& path, const json::object& body);
 };
 
-std::string HostClient::Impl::authorization(const Call& call) const {
-  if (address.client_id.empty()) return "Authorization: Bearer " + address.token;
-  const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> url(curl_url(), curl_url_cleanup);
-  curl_url_set(url.get(), CURLUPART_URL, (address.url + call.path).c_str(), 0);
-  const auto part = [&](CURLUPart which, unsigned flags = 0) {
-    char* text = nullptr;
-    if (curl_url_get(url.get(), which, &text, flags) != CURLUE_OK) return std::string();
-    const std::unique_ptr<char, decltype(&curl_free)> owned(text, curl_free);
-    return std::string(text);
-  };
-  hawk::Request request{call.method, part(CURLUPART_PATH), part(CURLUPART_HOST)};
-  if (const std::string query = part(CURLUPART_QUERY); !query.empty())
-    request.resource += "?" + query;
-  const std::string port = part(CURLUPART_PORT, CURLU_DEFAULT_PORT);
-  request.port = static_cast<std::uint16_t>(std::strtoul(port.c_str(), nullptr, 10));
-  const std::int64_t now = std::chrono::duration_cast<std::chrono::seconds>(
-                               std::chrono::system_clock::now().time_since_epoch())
-                               .count();
-  return "Authorization: " +
-         hawk::authorization({address.client_id, Secret(address.access_token), address.certificate},
-                             request, now + skew, random_token().reveal().substr(0, 12));
+http_client::Request HostClient::Impl::request(std::string method, const std::string& path) const {
+  http_client::Request made{.url = address.url + path, .method = std::move(method)};
+  if (address.client_id.empty())
+    made.authorization = http_client::BearerToken{Secret(address.token)};
+  else
+    made.authorization = http_client::HawkSignature{
+        {address.client_id, Secret(address.access_token), address.certificate}};
+  return made;
 }
 
-void HostClient::Impl::prepare(const Call& call, Answer& answer) {
-  CURL* const at = curl.get();
-  curl_easy_reset(at);
-  *reason = 0;
-  curl_slist* list = curl_slist_append(nullptr, authorization(call).c_str());
-  if (!call.body.empty()) list = curl_slist_append(list, "Content-Type: application/json");
-  for (const std::string& header : call.headers) list = curl_slist_append(list, header.c_str());
-  headers.reset(list);
-  curl_easy_setopt(at, CURLOPT_URL, (address.url + call.path).c_str());
-  curl_easy_setopt(at, CURLOPT_HTTPHEADER, headers.get());
-  curl_easy_setopt(at, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(at, CURLOPT_PATH_AS_IS, 1L);
-  curl_easy_setopt(at, CURLOPT_CONNECTTIMEOUT, connect_seconds);
-  curl_easy_setopt(at, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(at, CURLOPT_ERRORBUFFER, reason);
-  if (!address.ca_file.empty()) curl_easy_setopt(at, CURLOPT_CAINFO, address.ca_file.c_str());
-  curl_easy_setopt(at, CURLOPT_CUSTOMREQUEST, call.method);
-  if (!call.body.empty()) {
-    curl_easy_setopt(at, CURLOPT_POSTFIELDSIZE, static_cast<long>(call.body.size()));
-    curl_easy_setopt(at, CURLOPT_POSTFIELDS, call.body.c_str());
-  }
-  answer.curl = at;
-  curl_easy_setopt(at, CURLOPT_HEADERFUNCTION, on_header);
-  curl_easy_setopt(at, CURLOPT_HEADERDATA, &answer);
-  curl_easy_setopt(at, CURLOPT_WRITEFUNCTION, on_body);
-  curl_easy_setopt(at, CURLOPT_WRITEDATA, &answer);
-}
-
-// Whether the host refused our clock and told its own, signed with our key.
-bool HostClient::Impl::learn_time(const Answer& answer) {
-  if (answer.status != 401 || address.client_id.empty() || skew != 0) return false;
-  const auto theirs = hawk::server_time(answer.challenge, Secret(address.access_token));
-  if (!theirs) return false;
-  skew = *theirs - std::chrono::duration_cast<std::chrono::seconds>(
-                       std::chrono::system_clock::now().time_since_epoch())
-                       .count();
-  return skew != 0;
-}
-
-Result<Answer> HostClient::Impl::perform(const Call& call) {
-  Answer answer;
-  prepare(call, answer);
-  curl_easy_setopt(curl.get(), CURLOPT_TIMEOUT, static_cast<long>(deadline.count()));
-  if (const CURLcode code = curl_easy_perform(curl.get()); code != CURLE_OK)
-    return unreachable(address, code, reason);
-  curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &answer.status);
-  if (learn_time(answer)) return perform(call);
-  return answer;
-}
-
-Result<json::value> HostClient::Impl::send(const Call& call) {
-  const auto answer = perform(call);
-  if (!answer) return answer.error();
-  if (answer->status < 200 || answer->status >= 300) return refusal(address, *answer);
+Result<json::value> HostClient::Impl::send(http_client::Request request) {
+  const http_client::Answer answer = client.send(std::move(request));
+  if (!answer) return unreachable(address, answer.error());
+  if (!answer->is_success()) return refusal(address, *answer);
   if (answer->body.empty()) return json::value(json::object{});
   auto document = json::parse(answer->body);
   if (document) return document;
   return Error::internal("the answer of " + where(address) + " is not JSON; is it a musterd?");
 }
 
-HostClient::HostClient(HostAddress address, std::chrono::seconds deadline)
-    : impl_(std::make_unique<Impl>()) {
-  impl_->deadline = deadline;
+Result<json::value> HostClient::Impl::send(std::string method, const std::string& path,
+                                           const json::object& body) {
+  http_client::Request made = request(std::move(method), path);
+  made.headers.push_back({"Content-Type", "application/json"});
+  made.body = json::write(body);
+  return send(std::move(made));
+}
+
+HostClient::HostClient(HostAddress address, std::chrono::seconds deadline) {
   while (address.url.ends_with('/')) address.url.pop_back();
-  impl_->address = std::move(address);
+  http_client::Settings settings{.max_concurrent = 1,
+                                 .max_body_bytes = max_answer_bytes,
+                                 .timeout = deadline,
+                                 .connect_timeout = connect_timeout,
+                                 .ca_file = address.ca_file};
+  impl_.reset(new Impl{std::move(address), http_client::Client(std::move(settings))});
 }
 HostClient::~HostClient() = default;
 HostClient::HostClient(HostClient&&) noexcept = default;
@@ -246,68 +133,36 @@ const HostAddress& HostClient::address() const {
 }
 
 Result<json::value> HostClient::get(const std::string& path) {
-  return impl_->send({"GET", path});
+  return impl_->send(impl_->request("GET", path));
 }
 
 Result<json::value> HostClient::post(const std::string& path, const json::object& body) {
-  return impl_->send({"POST", path, json::write(body)});
+  return impl_->send("POST", path, body);
 }
 
 Result<json::value> HostClient::put(const std::string& path, const json::object& body) {
-  return impl_->send({"PUT", path, json::write(body)});
+  return impl_->send("PUT", path, body);
 }
 
 Result<json::value> HostClient::remove(const std::string& path) {
-  return impl_->send({"DELETE", path});
+  return impl_->send(impl_->request("DELETE", path));
 }
 
 Result<void> HostClient::stream(const std::string& path, const std::string& last_event_id, int stop,
                                 const std::function<void(std::string_view)>& take) {
-  Call call{"GET", path, "", {"Accept: text/event-stream"}};
-  if (!last_event_id.empty()) call.headers.push_back("Last-Event-ID: " + last_event_id);
-  Answer answer;
-  answer.take = &take;
-  impl_->prepare(call, answer);
-  CURL* const curl = impl_->curl.get();
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, silent_seconds);
-  const Multi multi(curl_multi_init(), curl_multi_cleanup);
-  curl_multi_add_handle(multi.get(), curl);
-  int running = 1;
-  bool stopped = false;
-  while (running > 0 && !stopped) {
-    if (curl_multi_perform(multi.get(), &running) != CURLM_OK) break;
-    curl_waitfd extra{stop, CURL_WAIT_POLLIN, 0};
-    if (running > 0) curl_multi_poll(multi.get(), &extra, stop >= 0 ? 1 : 0, 1000, nullptr);
-    stopped = extra.revents != 0;
-  }
-  CURLcode code = CURLE_OK;
-  int left = 0;
-  while (const CURLMsg* message = curl_multi_info_read(multi.get(), &left))
-    if (message->msg == CURLMSG_DONE) code = message->data.result;
-  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer.status);
-  curl_multi_remove_handle(multi.get(), curl);
-  if (answer.thrown) std::rethrow_exception(answer.thrown);
-  if (stopped || answer.status == 200) return {};
-  if (answer.status == 0) return unreachable(impl_->address, code, impl_->reason);
-  if (impl_->learn_time(answer)) return stream(path, last_event_id, stop, take);
-  return refusal(impl_->address, answer);
-}
-
-std::string path_segment(std::string_view text) {
-  static constexpr char hex[] = "0123456789ABCDEF";
-  std::string escaped;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) || c == '-' || c == '_' || c == '.' || c == '~') {
-      escaped += c;
-    } else {
-      escaped += '%';
-      escaped += hex[byte >> 4];
-      escaped += hex[byte & 15];
-    }
-  }
-  return escaped;
+  http_client::Request request = impl_->request("GET", path);
+  request.headers.push_back({"Accept", "text/event-stream"});
+  if (!last_event_id.empty()) request.headers.push_back({"Last-Event-ID", last_event_id});
+  request.on_body = take;
+  request.silence = longest_silence;
+  const http_client::Answer answer =
+      impl_->client.send(std::move(request), http_client::Cancellation::when_readable(stop));
+  if (answer && answer->is_success()) return {};
+  if (answer) return refusal(impl_->address, *answer);
+  const http_client::Failure& failure = answer.error();
+  // A stream that had begun may break off at any time; its reader begins anew where it stopped.
+  if (failure.kind == Kind::cancelled || failure.status == 200) return {};
+  return unreachable(impl_->address, failure);
 }
 
 }  // namespace muster::cli

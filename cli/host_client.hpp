@@ -1,4 +1,4 @@
-// Talks HTTP to a running musterd. libcurl stays inside the .cpp.
+// The client of a running musterd's API.
 #pragma once
 
 #include <chrono>
@@ -11,6 +11,7 @@
 #include <muster/json.hpp>
 
 #include "cli/host_address.hpp"
+#include "lib/url/url.hpp"
 
 namespace muster::cli {
 
@@ -49,7 +50,9 @@ class HostClient {
   std::unique_ptr<Impl> impl_;
 };
 
-// "provider/ec2" → "provider%2Fec2", for use as one segment of a path or a value of a query.
-std::string path_segment(std::string_view text);
+// One segment of a path or a value of a query.
+inline std::string path_segment(std::string_view text) {
+  return encode_segment(text);
+}
 
 }  // namespace muster::cli

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "lib/base/exit_code.hpp"
+#include "lib/base/daemon_options.hpp"
 
 namespace muster {
 namespace {
@@ -10,16 +10,16 @@ namespace {
 constexpr const char* footer =
     "Signals:\n"
     "  SIGTERM, SIGINT  drain and stop; a second one stops at once\n"
-    "  SIGHUP           read the configuration again; a wrong one is refused whole\n"
+    "  SIGHUP           read the configuration again; a wrong one is refused as a whole\n"
     "\n"
     "Exit codes:\n"
-    "  0  stopped after all was drained; --check: the configuration is good\n"
-    "  1  could not start or go on, or was stopped before all was drained;\n"
-    "     --check: the configuration has mistakes\n"
+    "  0  stopped after all was drained; --check: the configuration is valid\n"
+    "  1  failed to start or to continue, or stopped before all was drained;\n"
+    "     --check: the configuration has errors\n"
     "  2  the command line is wrong\n"
-    "  3  the configuration has mistakes\n"
+    "  3  the configuration has errors\n"
     "  4  the data directory is in use by another musterd\n"
-    "  5  the address to listen on is taken, or is none of this machine's\n";
+    "  5  the address to listen on is in use, or not of this machine\n";
 
 }  // namespace
 
@@ -28,25 +28,16 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& comman
   app.name("musterd");
   app.set_version_flag("--version", "musterd " MUSTER_VERSION);
   app.footer(footer);
-  std::string config, level;
+  std::string config;
   const auto* config_option =
       app.add_option("--config", config,
                      "The host configuration (TOML). Without it a built-in one is used")
           ->type_name("FILE");
-  app.add_flag("--check", command_line.check, "Only check the configuration");
+  add_daemon_options(app, command_line.check, command_line.log_level);
   app.add_flag("--print-default-config", command_line.print_default_config,
                "Print the built-in configuration, a commented file to start from");
-  const auto* level_option =
-      app.add_option("--log-level", level, "Write no lines less important than this")
-          ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}))
-          ->type_name("LEVEL");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return static_cast<int>(app.exit(error) == 0 ? ExitCode::ok : ExitCode::usage);
-  }
+  if (const auto exit_code = parse_command_line(app, argc, argv)) return exit_code;
   if (config_option->count() > 0) command_line.config = config;
-  if (level_option->count() > 0) command_line.log_level = log_level_from(level);
   return std::nullopt;
 }
 

@@ -11,6 +11,7 @@
 #include "host/taskcluster_api/api.hpp"
 #include "host/wiring/fleet_metrics.hpp"
 #include "host/wiring/host_plugins.hpp"
+#include "host/wiring/registration_dependencies.hpp"
 #include "host/wiring/taskcluster_api_parts.hpp"
 #include "lib/base/atomic_file.hpp"
 
@@ -119,15 +120,15 @@ std::optional<ExitCode> Daemon::load_plugins() {
   for (const fs::path& folder : configuration_->plugin_folders)
     if (folder.parent_path() == configuration_->data_directory)
       fs::create_directory(folder, ignored);
-  auto crumbs = plugin_loader::Breadcrumbs::open(data_directory_->path() / "breadcrumbs");
-  if (!crumbs) {
-    log_.error(crumbs.error().message);
+  auto crash_record = plugin_loader::CrashRecord::open(data_directory_->path() / "breadcrumbs");
+  if (!crash_record) {
+    log_.error(crash_record.error().message);
     return ExitCode::failed;
   }
-  plugin_loader::Breadcrumbs::mark_on_crash();
+  plugin_loader::CrashRecord::record_crashes();
   auto catalog = plugin_loader::PluginCatalog::open(
       {.folders = {}, .store = data_directory_->path() / "plugins", .cell_program = cell_program()},
-      std::make_shared<SystemClock>(), log_, std::move(*crumbs));
+      std::make_shared<SystemClock>(), log_, std::move(*crash_record));
   if (!catalog) {
     log_.error(catalog.error().message);
     return ExitCode::failed;
@@ -187,16 +188,18 @@ void Daemon::add_all_routes(const std::string& public_url) {
   add_metrics_route(*router_, *workers_, metrics_, configuration_->http.metrics_need_token);
   add_routes(*router_, {status_, clock_, *plugins_, *workers_, fleet});
   add_client_routes(*router_, *workers_, auth_);
-  const auto api = taskcluster_api::add_routes(
-      *router_, taskcluster_api_parts(
-                    {status_, *plugins_, auth_.authority(), *workers_, fleet, public_url, log_}));
+  registrar_ = std::make_unique<registration::Registrar>(
+      registration_dependencies({status_, *plugins_, auth_.authority(), fleet, public_url, log_}));
+  taskcluster_api::add_routes(
+      *router_, taskcluster_api_parts({status_, *plugins_, auth_.authority(), *registrar_,
+                                       *workers_, fleet, public_url, log_}));
   if (fleet_) fleet_->events().add_routes(*router_);
-  metrics_.add_source([this, api](metrics::Page& page) {
+  metrics_.add_source([this](metrics::Page& page) {
     page.gauge("muster_build_info", "1; the label says which version runs", 1,
                {{"version", MUSTER_VERSION}});
     metrics::write_process_metrics(page);
     server_->write_metrics(page);
-    taskcluster_api::write_metrics(*api, page);
+    if (registrar_) registrar_->meters().write(page);
     if (fleet_) write_fleet_metrics(*fleet_, page);
   });
 }
@@ -268,8 +271,8 @@ std::optional<std::string> Daemon::reload_certificate(
   if (!tls || !server_->certificate_expires()) return std::nullopt;  // or it waits for a restart
   const auto replaced = server_->replace_certificate({tls->certificate_file, tls->key_file});
   if (!replaced) {
-    log_.error("the old certificate goes on: " + replaced.error().message);
-    return "the old certificate goes on: " + replaced.error().message;
+    log_.error("the old certificate stays in use: " + replaced.error().message);
+    return "the old certificate stays in use: " + replaced.error().message;
   }
   log_.info("the certificate was read again",
             {{"expires", format_time(*server_->certificate_expires())}});
@@ -286,9 +289,9 @@ void Daemon::refuse(const config::Report& report) {
   std::vector<std::string> problems;
   for (const config::Mistake& mistake : report.mistakes)
     problems.push_back(config::to_string(mistake, report.file));
-  // First the status: whoever reads of it in the log finds it there.
+  // First the status: a reader of the log line finds it there.
   status_.change([&](HostStatus& status) { status.configuration_problems = problems; });
-  log_.error("the new configuration is refused, the host goes on with the one it has",
+  log_.error("the new configuration is refused, the host keeps the current one",
              {{"mistakes", problems.size()}});
   log_mistakes(report);
 }
@@ -309,6 +312,7 @@ void Daemon::take_over(const config::Report& report) {
     return;
   }
   apply_log_settings(next->log);
+  if (fleet_) fleet_->providers_configured(next);
   std::vector<std::string> problems;
   for (const Error& error :
        plugins_->configure(plugin_folders(*next, defaults_), instance_specs(*next)))
@@ -338,10 +342,12 @@ bool Daemon::end_plugins_by(SteadyTime until) {
   auto ended = std::make_shared<std::promise<void>>();
   auto end = ended->get_future();
   std::thread([plugins = std::shared_ptr(std::move(plugins_)),
+               registrar = std::shared_ptr(std::move(registrar_)),
                workers = std::shared_ptr(std::move(workers_)),
                fleet = std::shared_ptr(std::move(fleet_)), patience = left_until(until),
                ended]() mutable {
-    workers.reset();  // they call plugins and the fleet
+    workers.reset();    // they call plugins and the fleet
+    registrar.reset();  // so does this
     if (fleet) fleet->stop(patience);
     fleet.reset();
     plugins.reset();

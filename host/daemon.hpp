@@ -8,6 +8,7 @@
 #include "host/command_line.hpp"
 #include "host/config/read_configuration.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
+#include "host/registration/registrar.hpp"
 #include "host/wiring/fleet_runtime.hpp"
 #include "host/wiring/host_auth.hpp"
 #include "host/wiring/host_status.hpp"
@@ -68,6 +69,7 @@ class Daemon {
   std::unique_ptr<plugin_loader::PluginCatalog> plugins_;
   std::unique_ptr<FleetRuntime> fleet_;
   std::string no_fleet_;  // why there is none
+  std::unique_ptr<registration::Registrar> registrar_;
   metrics::Metrics metrics_;
   std::unique_ptr<http::WorkerThreads> workers_;  // for handlers that wait for plugins
   std::unique_ptr<http::Router> router_;

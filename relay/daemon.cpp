@@ -175,20 +175,20 @@ void Daemon::reload() {
   if (report.settings)
     take_over(report.settings);
   else
-    log_.error("the configuration has mistakes; the relay goes on with the one it has");
+    log_.error("the configuration has errors; the relay keeps the current one");
   notifier_.ready("serves");
 }
 
 void Daemon::take_over(std::shared_ptr<const Settings> next) {
   if (const auto keys = settings_->needs_restart(*next); !keys.empty())
-    log_.warning("these keys are taken over by a restart only: " + joined(keys));
+    log_.warning("these keys take effect after a restart: " + joined(keys));
   if (settings_->tls && next->tls) {
     if (const auto replaced = server_->replace_certificate(*next->tls); !replaced)
-      log_.error("the old certificate goes on: " + replaced.error().message);
+      log_.error("the old certificate stays in use: " + replaced.error().message);
   }
   host_->reread_token();
   if (const auto opened = audit_->open(next->audit_file); !opened)
-    log_.error("the old audit file goes on: " + opened.error().message);
+    log_.error("the old audit file stays in use: " + opened.error().message);
   // The way to the host stays as it is until a restart.
   auto merged = std::make_shared<Settings>(*next);
   merged->host = settings_->host;

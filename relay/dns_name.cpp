@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <arpa/inet.h>
 
+#include "lib/base/letter_case.hpp"
+
 namespace muster::relay {
 namespace {
 
 constexpr std::string_view hex_digits = "0123456789abcdef";
-
-char lower(unsigned char c) {
-  return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
 
 char digit(int number) {
   return static_cast<char>('0' + number % 10);
@@ -30,7 +28,7 @@ bool is_host_label(std::string_view label) {
 void append_label(std::string& name, std::span<const unsigned char> label) {
   if (!name.empty()) name += '.';
   for (const unsigned char byte : label) {
-    const char c = lower(byte);
+    const char c = to_lower(static_cast<char>(byte));
     if (is_plain(c))
       name += c;
     else
@@ -41,9 +39,7 @@ void append_label(std::string& name, std::span<const unsigned char> label) {
 std::optional<std::string> host_name(std::string_view text) {
   if (text.ends_with('.')) text.remove_suffix(1);
   if (text.empty() || text.size() > longest_name) return std::nullopt;
-  std::string name(text);
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](char c) { return lower(static_cast<unsigned char>(c)); });
+  const std::string name = to_lower(text);
   for (std::string_view rest = name;;) {
     const auto dot = rest.find('.');
     if (!is_host_label(rest.substr(0, dot))) return std::nullopt;

@@ -85,7 +85,7 @@ Result<void> HostLink::reach() {
 bool HostLink::reread_token() {
   auto fresh = read_token_();
   if (!fresh) {
-    log_.error("the old access token goes on: " + fresh.error().message);
+    log_.error("the old access token stays in use: " + fresh.error().message);
     return false;
   }
   const std::lock_guard guard(mutex_);

@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "lib/base/daemon_options.hpp"
 #include "relay/daemon.hpp"
 
 namespace {
@@ -18,15 +19,15 @@ constexpr const char* footer =
     "Signals:\n"
     "  SIGTERM, SIGINT  drain and stop; a second one stops at once\n"
     "  SIGHUP           read the configuration, the certificate and the access token again,\n"
-    "                   open the audit's file anew, forget what the DNS said\n"
+    "                   reopen the audit file, clear the DNS cache\n"
     "\n"
     "Exit codes:\n"
-    "  0  stopped after all was drained; --check: the configuration is good\n"
-    "  1  could not start or go on, or was stopped before all was drained;\n"
-    "     --check: the configuration has mistakes\n"
+    "  0  stopped after all was drained; --check: the configuration is valid\n"
+    "  1  failed to start or to continue, or stopped before all was drained;\n"
+    "     --check: the configuration has errors\n"
     "  2  the command line is wrong\n"
-    "  3  the configuration has mistakes\n"
-    "  5  the address to listen on is taken, or is none of this machine's\n";
+    "  3  the configuration has errors\n"
+    "  5  the address to listen on is in use, or not of this machine\n";
 
 struct CommandLine {
   std::string config = "/etc/muster/relay.toml";
@@ -40,22 +41,11 @@ std::optional<int> parse(int argc, char** argv, CommandLine& command_line) {
   app.name("muster-relay");
   app.set_version_flag("--version", "muster-relay " MUSTER_VERSION);
   app.footer(footer);
-  std::string level;
   app.add_option("--config", command_line.config, "The configuration (TOML)")
       ->type_name("FILE")
       ->capture_default_str();
-  app.add_flag("--check", command_line.check, "Only check the configuration");
-  const auto* level_option =
-      app.add_option("--log-level", level, "Write no lines less important than this")
-          ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}))
-          ->type_name("LEVEL");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return static_cast<int>(app.exit(error) == 0 ? ExitCode::ok : ExitCode::usage);
-  }
-  if (level_option->count() > 0) command_line.log_level = log_level_from(level);
-  return std::nullopt;
+  add_daemon_options(app, command_line.check, command_line.log_level);
+  return parse_command_line(app, argc, argv);
 }
 
 // Credentials of workers pass through this process: its memory must not end in a file.

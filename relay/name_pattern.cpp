@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "lib/base/letter_case.hpp"
 #include "relay/dns_name.hpp"
 
 namespace muster::relay {
@@ -56,9 +57,7 @@ Result<Characters> read_class(std::string_view pattern, std::size_t& at) {
 Result<NamePattern> NamePattern::parse(std::string_view given) {
   NamePattern made;
   made.text_ = given;
-  std::string pattern(given);
-  std::transform(pattern.begin(), pattern.end(), pattern.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::string pattern = to_lower(given);
   if (pattern.ends_with('.')) pattern.pop_back();
   if (pattern.empty()) return wrong(given, "it is empty");
   if (pattern.size() > longest_name) return wrong(given, "it is longer than any host name");

@@ -87,7 +87,7 @@ class SettingsReader {
     if (listen)
       settings.listen = *listen;
     else
-      mistake("/listen", "this is no IP address with a port",
+      mistake("/listen", "this is not an IP address with a port",
               "write for example listen = \"0.0.0.0:8650\"");
     const json::object tls = table("tls"), http = table("http");
     const auto certificate = text(tls, "certificateFile"), key = text(tls, "keyFile");

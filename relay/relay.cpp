@@ -35,11 +35,11 @@ Refusal refusal_of(Finding finding) {
 std::string mistake_in(const json::object& body) {
   for (const auto& [key, value] : body) {
     if (key == "workerPoolId" || key == "systemBootTime") {
-      if (!value.is_string()) return std::string(key) + " must be a text";
+      if (!value.is_string()) return std::string(key) + " must be a string";
     } else if (key == "state") {
       if (!value.is_object()) return "state must be an object";
       for (const auto& [name, text] : value.get_object())
-        if (!text.is_string()) return "every value of state must be a text";
+        if (!text.is_string()) return "every value of state must be a string";
     } else if (key == "queue") {
       if (!value.is_object()) return "queue must be an object";
     } else {

@@ -4,13 +4,13 @@
 #include <filesystem>
 
 #include <muster/codec.hpp>
+#include <muster/plural.hpp>
 
 #include "cli/connection.hpp"
 #include "cli/fleet/show.hpp"
 #include "cli/fleet/show_status.hpp"
 #include "cli/fleet/watch.hpp"
 #include "cli/terminal.hpp"
-#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {

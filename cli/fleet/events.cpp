@@ -4,8 +4,8 @@
 
 #include "cli/connection.hpp"
 #include "cli/event_parser.hpp"
-#include "cli/fleet/end_of_program.hpp"
 #include "cli/fleet/show.hpp"
+#include "cli/fleet/stop_signals.hpp"
 
 namespace muster::cli {
 namespace {
@@ -43,14 +43,14 @@ void print_reset(const std::string& data) {
 
 void follow(const EventOptions& options) {
   HostClient host = connect(options.host);
-  const FileDescriptor end = end_of_program();
+  const FileDescriptor stop = stop_signals();
   const std::string path = event_query(options);
   std::string last_id;
   int pause = first_pause;
   bool was_there = false;
   do {
     EventParser parser;
-    const auto streamed = host.stream(path, last_id, end.get(), [&](std::string_view bytes) {
+    const auto streamed = host.stream(path, last_id, stop.get(), [&](std::string_view bytes) {
       was_there = true;
       pause = first_pause;
       parser.feed(bytes, [&](const StreamedEvent& event) {
@@ -65,11 +65,11 @@ void follow(const EventOptions& options) {
     const bool hopeless = !streamed && streamed.error().error_class != ErrorClass::transient;
     if (!streamed && (hopeless || !was_there)) fail(streamed.error());
     if (!streamed) std::fprintf(stderr, "muster: %s\n", streamed.error().message.c_str());
-    if (!wait_for(0, end.get())) return;
+    if (!pause_unless_stopped(0, stop.get())) return;
     if (streamed)
       std::fprintf(stderr, "muster: the stream ended; continuing after event %s\n",
                    last_id.empty() ? "(none)" : last_id.c_str());
-    if (!wait_for(pause, end.get())) return;
+    if (!pause_unless_stopped(pause, stop.get())) return;
     pause = std::min(2 * pause, longest_pause);
   } while (true);
 }

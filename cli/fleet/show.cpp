@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <muster/plural.hpp>
+
 #include "cli/connection.hpp"
-#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {

@@ -6,11 +6,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <muster/plural.hpp>
+
 #include "cli/connection.hpp"
-#include "cli/fleet/end_of_program.hpp"
 #include "cli/fleet/events.hpp"
 #include "cli/fleet/show.hpp"
-#include "lib/base/plural.hpp"
+#include "cli/fleet/stop_signals.hpp"
 
 namespace muster::cli {
 namespace {
@@ -32,7 +33,7 @@ bool has_workers(const json::object& pool) {
 }
 
 // Those where something is going on come first.
-void choose_pools(const json::array& all, Picture& picture) {
+void choose_pools(const json::array& all, Snapshot& snapshot) {
   const auto busy = [](const json::value& item) {
     const json::object& pool = item.as_object();
     return has_workers(pool) || text_of(pool, "pending") != "0";
@@ -40,24 +41,24 @@ void choose_pools(const json::array& all, Picture& picture) {
   for (const bool wanted : {true, false})
     for (const json::value& item : all) {
       if (!item.is_object() || busy(item) != wanted) continue;
-      if (picture.pools.size() < most_pools)
-        picture.pools.push_back(item);
+      if (snapshot.pools.size() < most_pools)
+        snapshot.pools.push_back(item);
       else
-        ++picture.others;
+        ++snapshot.others;
     }
 }
 
-// Fills the picture; the events are those behind `last`, which moves on.
-Result<Picture> look(HostClient& host, std::int64_t& last) {
-  Picture picture;
+// Fills the snapshot; the events are those behind `last`, which moves on.
+Result<Snapshot> read_snapshot(HostClient& host, std::int64_t& last) {
+  Snapshot snapshot;
   auto status = host.get(api_path + "status");
   if (!status) return status.error();
-  if (status->is_object()) picture.status = status->get_object();
+  if (status->is_object()) snapshot.status = status->get_object();
   auto pools = host.get(api_path + "pools?limit=1000");
   if (!pools) return pools.error();
-  if (pools->is_object()) choose_pools(list_of(pools->get_object(), "pools"), picture);
+  if (pools->is_object()) choose_pools(list_of(pools->get_object(), "pools"), snapshot);
   std::size_t asked = 0;
-  for (const json::value& pool : picture.pools) {
+  for (const json::value& pool : snapshot.pools) {
     if (!has_workers(pool.as_object()) || ++asked > most_with_workers) continue;
     auto workers =
         host.get(api_path + "pools/" + path_segment(text_of(pool.as_object(), "workerPoolId")) +
@@ -68,21 +69,21 @@ Result<Picture> look(HostClient& host, std::int64_t& last) {
     }
     if (!workers->is_object()) continue;
     for (const json::value& worker : list_of(workers->get_object(), "workers"))
-      picture.workers.push_back(worker);
+      snapshot.workers.push_back(worker);
   }
   auto events = host.get(
       api_path + "events?limit=" + std::to_string(most_events) +
       (last < 0 ? "&last=" + std::to_string(events_on_screen) : "&after=" + std::to_string(last)));
   if (!events) return events.error();
-  if (events->is_object()) picture.events = list_of(events->get_object(), "events");
-  for (const json::value& event : picture.events)
+  if (events->is_object()) snapshot.events = list_of(events->get_object(), "events");
+  for (const json::value& event : snapshot.events)
     if (event.is_object() && event.get_object().contains("number") &&
         event.get_object().at("number").is_int64())
       last = std::max(last, event.get_object().at("number").get_int64());
-  return picture;
+  return snapshot;
 }
 
-// What is wider than the screen would break into lines that nobody counts.
+// What is wider than the screen would wrap into lines that are not counted.
 std::string cut(std::string_view line, std::size_t columns) {
   std::string out;
   std::size_t width = 0;
@@ -125,16 +126,16 @@ class WatchedLines {
  public:
   WatchedLines(bool as_json, const Style& style) : as_json_(as_json), style_(style) {}
 
-  void add(const Picture& picture) {
-    if (as_json_) return add_json(picture);
+  void add(const Snapshot& snapshot) {
+    if (as_json_) return add_json(snapshot);
     if (first_) {
-      print(show_pools({{"pools", picture.pools}}, style_));
-      if (!picture.workers.empty()) print(show_workers({{"workers", picture.workers}}, style_));
+      print(show_pools({{"pools", snapshot.pools}}, style_));
+      if (!snapshot.workers.empty()) print(show_workers({{"workers", snapshot.workers}}, style_));
     } else {
-      for (const json::value& event : picture.events)
+      for (const json::value& event : snapshot.events)
         if (event.is_object()) print(event_line(event.get_object(), style_));
     }
-    for (const json::value& item : picture.pools) {
+    for (const json::value& item : snapshot.pools) {
       const std::string line = verdict_line(item.as_object(), style_);
       std::string& before = verdicts_[text_of(item.as_object(), "workerPoolId")];
       if (!first_ && before != line) print(line + "\n");
@@ -145,9 +146,9 @@ class WatchedLines {
   }
 
  private:
-  void add_json(const Picture& picture) {
+  void add_json(const Snapshot& snapshot) {
     const std::string line = json::write(json::object{
-        {"pools", picture.pools}, {"workers", picture.workers}, {"events", picture.events}});
+        {"pools", snapshot.pools}, {"workers", snapshot.workers}, {"events", snapshot.events}});
     if (line == last_) return;
     last_ = line;
     print(line + "\n");
@@ -172,7 +173,7 @@ std::string verdict_line(const json::object& pool, const Style& style) {
          " stopping: " + text_of(verdict, "text");
 }
 
-std::string screen_of(const Picture& picture, std::size_t rows, std::size_t columns,
+std::string screen_of(const Snapshot& snapshot, std::size_t rows, std::size_t columns,
                       const Style& style) {
   std::vector<std::string> lines;
   const auto add = [&](const std::string& text) {
@@ -182,14 +183,14 @@ std::string screen_of(const Picture& picture, std::size_t rows, std::size_t colu
       at = end + 1;
     }
   };
-  add("musterd is " + text_of(picture.status, "state") + " at " +
-      text_of(picture.status, "address") + style(Look::dim, "   Ctrl-C ends this view"));
-  const json::object workers = table_of(table_of(picture.status, "fleet"), "workerConfigurations");
+  add("musterd is " + text_of(snapshot.status, "state") + " at " +
+      text_of(snapshot.status, "address") + style(Look::dim, "   Ctrl-C ends this view"));
+  const json::object workers = table_of(table_of(snapshot.status, "fleet"), "workerConfigurations");
   for (const json::value& problem : list_of(workers, "problems"))
     if (problem.is_object()) add(style(Look::red, text_of(problem.get_object(), "text")));
   lines.emplace_back();
   // Why something waits is worth lines of its own.
-  json::array pools = picture.pools;
+  json::array pools = snapshot.pools;
   std::string waits;
   for (json::value& item : pools) {
     json::object verdict = table_of(item.as_object(), "verdict");
@@ -203,16 +204,16 @@ std::string screen_of(const Picture& picture, std::size_t rows, std::size_t colu
   }
   add(show_pools({{"pools", std::move(pools)}}, style));
   add(waits);
-  if (picture.others > 0) add("and " + count_of(picture.others, "pool") + " more");
+  if (snapshot.others > 0) add("and " + count_of(snapshot.others, "pool") + " more");
   lines.emplace_back();
-  if (!picture.workers.empty()) add(show_workers({{"workers", picture.workers}}, style));
+  if (!snapshot.workers.empty()) add(show_workers({{"workers", snapshot.workers}}, style));
   // The newest events stay below, whatever there is above.
-  const std::size_t shown = std::min(picture.events.size(), events_on_screen);
+  const std::size_t shown = std::min(snapshot.events.size(), events_on_screen);
   const std::size_t room = rows > shown + 2 ? rows - shown - 2 : 1;
   if (lines.size() > room) lines.resize(room);
   lines.emplace_back();
-  for (std::size_t i = picture.events.size() - shown; i < picture.events.size(); ++i)
-    if (picture.events[i].is_object()) add(event_line(picture.events[i].get_object(), style));
+  for (std::size_t i = snapshot.events.size() - shown; i < snapshot.events.size(); ++i)
+    if (snapshot.events[i].is_object()) add(event_line(snapshot.events[i].get_object(), style));
   std::string out;
   for (const std::string& line : lines) out += cut(line, columns) + "\n";
   return out;
@@ -232,13 +233,13 @@ void draw(const std::string& screen) {
   std::fflush(stdout);
 }
 
-void watch(bool drawn, const std::function<Result<void>()>& look_and_show) {
-  const FileDescriptor end = end_of_program();
+void watch(bool drawn, const std::function<Result<void>()>& step) {
+  const FileDescriptor stop = stop_signals();
   std::string trouble;
   bool answered = false;
   if (drawn) print("\x1b[2J");
   do {
-    const auto looked = look_and_show();
+    const auto looked = step();
     if (looked) {
       answered = true;
       trouble.clear();
@@ -248,7 +249,7 @@ void watch(bool drawn, const std::function<Result<void>()>& look_and_show) {
     if (trouble != looked.error().message)
       std::fprintf(stderr, "muster: %s; trying again\n", looked.error().message.c_str());
     trouble = looked.error().message;
-  } while (wait_for(pause, end.get()));
+  } while (pause_unless_stopped(pause, stop.get()));
   if (drawn) print("\n");
 }
 
@@ -260,16 +261,16 @@ void watch_status(const FleetOptions& options) {
   std::int64_t last = -1;
   HostClient host = connect(options.host);
   watch(drawn, [&]() -> Result<void> {
-    auto picture = look(host, last);
-    if (!picture) return picture.error();
+    auto snapshot = read_snapshot(host, last);
+    if (!snapshot) return snapshot.error();
     if (!drawn) {
-      lines.add(*picture);
+      lines.add(*snapshot);
       return {};
     }
-    for (const json::value& event : picture->events) recent.push_back(event);
+    for (const json::value& event : snapshot->events) recent.push_back(event);
     while (recent.size() > events_on_screen) recent.erase(recent.begin());
-    picture->events = recent;
-    draw(screen_of(*picture, terminal_rows(), terminal_columns(), style));
+    snapshot->events = recent;
+    draw(screen_of(*snapshot, terminal_rows(), terminal_columns(), style));
     return {};
   });
 }

@@ -19,13 +19,13 @@ void watch_status(const FleetOptions& options);
 
 // Asks every second, until Ctrl-C or SIGTERM. A host that answered once is asked again while it
 // cannot be reached. `drawn`: what it shows is drawn on a terminal.
-void watch(bool drawn, const std::function<Result<void>()>& look_and_show);
+void watch(bool drawn, const std::function<Result<void>()>& step);
 
 // In place of what was drawn before, as much of it as the terminal has room for.
 void draw(const std::string& screen);
 
 // What the host said at one moment.
-struct Picture {
+struct Snapshot {
   json::object status = {};
   json::array pools = {};    // those that are shown
   std::size_t others = 0;    // pools that are not
@@ -34,7 +34,7 @@ struct Picture {
 };
 
 // One screen of at most `rows` lines of at most `columns`. Pure.
-std::string screen_of(const Picture& picture, std::size_t rows, std::size_t columns,
+std::string screen_of(const Snapshot& snapshot, std::size_t rows, std::size_t columns,
                       const Style& style);
 
 // "worker-manager/build: launching, 3 pending, 1 running: why". Pure.

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include <muster/codec.hpp>
+#include <muster/enum_name.hpp>
 
 #include "cli/exit_code.hpp"
 #include "cli/plugin/plugin_commands.hpp"
@@ -14,10 +15,10 @@ namespace muster::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using plugin_loader::KeptCopy;
 using plugin_loader::manifest_name;
 using plugin_loader::PluginList;
 using plugin_loader::PluginState;
+using plugin_loader::StoredPlugin;
 using plugin_loader::VersionStatus;
 
 constexpr std::size_t max_library_size = std::size_t{1} << 30;
@@ -32,7 +33,7 @@ Result<fs::path> last_plugin_folder(const Result<json::value>& plugins) {
 }
 
 // The library first, the manifest last: the folder never holds half a plugin.
-Result<void> put_into(const fs::path& home, const KeptCopy& copy) {
+Result<void> put_into(const fs::path& home, const StoredPlugin& copy) {
   std::error_code code;
   fs::create_directories(home, code);
   if (code) return Error::invalid(home.string() + " cannot be created: " + code.message());
@@ -44,7 +45,7 @@ Result<void> put_into(const fs::path& home, const KeptCopy& copy) {
 }
 
 // What the host made of it; nothing if it does not know it.
-std::optional<VersionStatus> found_in(const PluginList& list, const KeptCopy& copy) {
+std::optional<VersionStatus> found_in(const PluginList& list, const StoredPlugin& copy) {
   for (const auto& plugin : list.plugins) {
     if (plugin.plugin_id != copy.manifest.id()) continue;
     for (const auto& version : plugin.versions)
@@ -53,15 +54,15 @@ std::optional<VersionStatus> found_in(const PluginList& list, const KeptCopy& co
   return std::nullopt;
 }
 
-std::string tell_host(HostClient& host, const KeptCopy& copy, bool& refused) {
+std::string tell_host(HostClient& host, const StoredPlugin& copy, bool& refused) {
   const auto answer = host.post("/api/muster/v1/plugins/rescan");
   if (!answer) return "the host does not answer: " + answer.error().message;
   const auto list = from_value<PluginList>(*answer);
   const auto version = list ? found_in(*list, copy) : std::nullopt;
   if (!version) return "the host does not watch that folder";
   refused = version->state == PluginState::rejected;
-  const std::string state(enum_names(version->state)[static_cast<std::size_t>(version->state)]);
-  return "the host says: " + state + (version->reason.empty() ? "" : ", " + version->reason);
+  return "the host says: " + name_of(version->state) +
+         (version->reason.empty() ? "" : ", " + version->reason);
 }
 
 }  // namespace
@@ -70,10 +71,10 @@ fs::path cell_program() {
   return fs::read_symlink("/proc/self/exe").parent_path() / "muster-cell";
 }
 
-Result<KeptCopy> copy_of(const fs::path& path, const fs::path& store,
-                         plugin_loader::CellSpawner& spawner) {
+Result<StoredPlugin> copy_of(const fs::path& path, const fs::path& store,
+                             plugin_loader::CellSpawner& spawner) {
   std::error_code code;
-  if (fs::is_directory(path, code)) return plugin_loader::keep_copy(path, store);
+  if (fs::is_directory(path, code)) return plugin_loader::store_plugin(path, store);
   const auto bytes = read_file(path, max_library_size);
   if (!bytes) return bytes.error();
   const fs::path library =
@@ -82,7 +83,7 @@ Result<KeptCopy> copy_of(const fs::path& path, const fs::path& store,
     return written.error();
   auto manifest = plugin_loader::manifest_of(library, spawner);
   if (!manifest) return manifest.error();
-  return KeptCopy{library, std::move(*manifest)};
+  return StoredPlugin{library, std::move(*manifest)};
 }
 
 void install_plugin(const PluginInstallation& options) {

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include <muster/codec.hpp>
+#include <muster/enum_name.hpp>
 
 #include "cli/exit_code.hpp"
 #include "cli/plugin/plugin_commands.hpp"
@@ -17,10 +18,6 @@ using plugin_loader::PluginStatus;
 using plugin_loader::VersionStatus;
 
 constexpr const char* plugins_path = "/api/muster/v1/plugins";
-
-std::string word(PluginState state) {
-  return std::string(enum_names(state)[static_cast<std::size_t>(state)]);
-}
 
 // A reason of several lines is indented below its version.
 void print_reason(const std::string& reason) {
@@ -38,7 +35,7 @@ void print_reason(const std::string& reason) {
 void print(const VersionStatus& version) {
   if (!version.version.empty()) {
     std::printf("    version %-12s %-12s %.12s  since %s\n", version.version.c_str(),
-                word(version.state).c_str(), version.sha256.c_str(),
+                name_of(version.state).c_str(), version.sha256.c_str(),
                 format_time(version.since).c_str());
   }
   print_reason(version.reason);
@@ -48,7 +45,7 @@ void print(const InstanceStatus& instance) {
   const std::string where =
       instance.pid ? "cell " + std::to_string(*instance.pid) : instance.isolation;
   std::printf("    instance %-18s %-12s %-14s restarts %lld  calls %lld (%lld failed)\n",
-              instance.instance_id.c_str(), word(instance.state).c_str(), where.c_str(),
+              instance.instance_id.c_str(), name_of(instance.state).c_str(), where.c_str(),
               static_cast<long long>(instance.restarts), static_cast<long long>(instance.calls),
               static_cast<long long>(instance.failed_calls));
   print_reason(instance.reason);
@@ -57,7 +54,7 @@ void print(const InstanceStatus& instance) {
 void print(const PluginList& list) {
   if (list.plugins.empty()) std::printf("No plugins.\n");
   for (const PluginStatus& plugin : list.plugins) {
-    std::printf("%s  %s%s%s\n", plugin.plugin_id.c_str(), word(plugin.state).c_str(),
+    std::printf("%s  %s%s%s\n", plugin.plugin_id.c_str(), name_of(plugin.state).c_str(),
                 plugin.description.empty() ? "" : "  ", plugin.description.c_str());
     for (const VersionStatus& version : plugin.versions) print(version);
     for (const InstanceStatus& instance : plugin.instances) print(instance);

@@ -27,8 +27,8 @@ void detach_worker_pool(const QueueOptions& options);
 void set_team(const QueueOptions& options);
 
 // why.cpp: a request, a pool, a launch configuration or a worker.
-void tell_why(const QueueOptions& options);
-void tell_eta(const QueueOptions& options);
+void print_why(const QueueOptions& options);
+void print_eta(const QueueOptions& options);
 
 // lease.cpp
 struct LeaseOptions {

@@ -292,7 +292,7 @@ class Lease {
     }
   }
 
-  // False: the worker is ours no longer, and the command is told to end.
+  // False: the lease is lost, and the command got SIGTERM.
   bool heartbeat(pid_t child) {
     const auto answer = host_.post(path() + "/heartbeat");
     if (answer || passes(answer.error())) return true;

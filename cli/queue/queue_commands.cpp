@@ -80,12 +80,12 @@ void add_lease_command(CLI::App& app) {
 void add_queue_commands(CLI::App& app) {
   add_lease_command(app);
   QueueCommand(app, "why", "Explain the state of a request, pool, launch configuration or worker",
-               tell_why)
+               print_why)
       .subject("A request, a pool, a launch configuration, or a worker as workerGroup/workerId");
   const QueueCommand eta(app, "eta",
                          "Predict when a request or pool gets its workers; without a subject, show "
                          "launch and lease times and how accurate predictions were",
-                         tell_eta);
+                         print_eta);
   eta.app->add_option("subject", eta.options->subject,
                       "A request, a pool or a launch configuration");
   const QueueCommand queue(app, "queue", "Show waiting requests and leases, by team and by pool",

@@ -2,8 +2,9 @@
 
 #include <cmath>
 
+#include <muster/plural.hpp>
+
 #include "cli/connection.hpp"
-#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {

@@ -18,13 +18,13 @@ json::object ask_why(const QueueOptions& options) {
 
 }  // namespace
 
-void tell_why(const QueueOptions& options) {
+void print_why(const QueueOptions& options) {
   const json::object answer = ask_why(options);
   if (options.as_json) return print_json(answer);
   print(show_why(answer, Style::of_stdout()));
 }
 
-void tell_eta(const QueueOptions& options) {
+void print_eta(const QueueOptions& options) {
   if (options.subject.empty()) {
     const json::object answer = ask(options, "expectations");
     if (options.as_json) return print_json(answer);

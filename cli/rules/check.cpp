@@ -2,13 +2,14 @@
 #include <algorithm>
 #include <memory>
 
+#include <muster/plural.hpp>
+
 #include "cli/command.hpp"
 #include "cli/rules/commands.hpp"
-#include "cli/rules/locate.hpp"
 #include "cli/rules/problems.hpp"
+#include "cli/rules/target.hpp"
 #include "cli/terminal.hpp"
 #include "host/pools/queue_section.hpp"
-#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {

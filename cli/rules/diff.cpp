@@ -3,14 +3,15 @@
 #include <memory>
 #include <set>
 
+#include <muster/plural.hpp>
+
 #include "cli/command.hpp"
 #include "cli/rules/commands.hpp"
 #include "cli/rules/effects.hpp"
-#include "cli/rules/locate.hpp"
 #include "cli/rules/problems.hpp"
 #include "cli/rules/revision.hpp"
+#include "cli/rules/target.hpp"
 #include "cli/terminal.hpp"
-#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {

@@ -161,7 +161,7 @@ std::set<std::string> type_names(const Document& document) {
   return names;
 }
 
-std::size_t count_of_type(const Cases& cases, const std::string& type) {
+std::size_t count_of_type(const FactSets& cases, const std::string& type) {
   if (!cases.known) return 0;
   return static_cast<std::size_t>(
       std::count_if(cases.facts.begin(), cases.facts.end(), [&](const auto& facts) {
@@ -172,10 +172,10 @@ std::size_t count_of_type(const Cases& cases, const std::string& type) {
 
 // Launch configurations that came or went for worker types that stayed: providers opted in or out,
 // placements opened or closed.
-void compare_places(const Cases& was, const Cases& is, const std::set<std::string>& stayed,
+void compare_places(const FactSets& was, const FactSets& is, const std::set<std::string>& stayed,
                     const std::string& id, std::vector<Arrival>& arrivals) {
   if (!was.known || !is.known) return;
-  const auto only_in = [&](const Cases& here, const Cases& there, bool added) {
+  const auto only_in = [&](const FactSets& here, const FactSets& there, bool added) {
     const std::set<Facts> others(there.facts.begin(), there.facts.end());
     std::vector<std::size_t> group;
     for (std::size_t i = 0; i < here.facts.size(); ++i)
@@ -191,8 +191,8 @@ void compare_places(const Cases& was, const Cases& is, const std::set<std::strin
 void compare_documents(const rules::ConfigurationSet& old_set, const Document& before,
                        const rules::ConfigurationSet& new_set, const Document& after,
                        Effects& effects) {
-  const auto was_cases = cases_of(old_set, before, &after);
-  auto is_cases = cases_of(new_set, after, &before);
+  const auto was_cases = fact_sets_of(old_set, before, &after);
+  auto is_cases = fact_sets_of(new_set, after, &before);
   const auto old_types = type_names(before), new_types = type_names(after);
   std::set<std::string> stayed;
   for (const auto& type : new_types) {

@@ -1,5 +1,5 @@
-// How two sets of worker configurations differ in what they come to, told by what was changed and
-// not once for each place it reaches.
+// How two sets of worker configurations differ in what they evaluate to, described by what was
+// changed and not once for each place it reaches.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <muster/json.hpp>
 #include <muster/rules/configuration_set.hpp>
 
-#include "cli/rules/cases.hpp"
+#include "cli/rules/fact_sets.hpp"
 
 namespace muster::cli {
 

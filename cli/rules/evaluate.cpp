@@ -5,7 +5,7 @@
 
 #include "cli/command.hpp"
 #include "cli/rules/commands.hpp"
-#include "cli/rules/locate.hpp"
+#include "cli/rules/target.hpp"
 #include "cli/terminal.hpp"
 
 namespace muster::cli {

@@ -3,12 +3,12 @@
 
 #include <memory>
 
+#include <muster/plural.hpp>
 #include <muster/rules/explanation.hpp>
 
 #include "cli/command.hpp"
 #include "cli/rules/commands.hpp"
-#include "cli/rules/locate.hpp"
-#include "lib/base/plural.hpp"
+#include "cli/rules/target.hpp"
 
 namespace muster::cli {
 namespace {
@@ -118,7 +118,7 @@ void run(const ExplainOptions& options) {
       fail_unknown_key(*key, rules::keys_of(evaluation), options.json);
     return;
   }
-  auto cases = cases_of(target.folder.set, document);
+  auto cases = fact_sets_of(target.folder.set, document);
   keep_matching(cases, facts);
   if (cases.facts.empty()) {  // no provider opted in: only what the worker type itself says
     for (const auto& type : document.worker_types)
@@ -131,7 +131,7 @@ void run(const ExplainOptions& options) {
         exit_usage,
         "No launch configuration of " + document.id + " has these facts: " + to_string(facts) + ".",
         options.json);
-  if (explain_cases(document, cases, key.value_or(rules::Path{}), options.json)) return;
+  if (explain_table(document, cases, key.value_or(rules::Path{}), options.json)) return;
   std::vector<std::string> known;
   Evaluations evaluations(document);
   for (const auto& one_case : cases.facts)

@@ -6,7 +6,7 @@
 #include <muster/json.hpp>
 #include <muster/rules/evaluate.hpp>
 
-#include "cli/rules/cases.hpp"
+#include "cli/rules/fact_sets.hpp"
 #include "cli/terminal.hpp"
 
 namespace muster::cli {
@@ -16,7 +16,7 @@ void add_leaf(Table& table, const rules::Document& document, const rules::Leaf& 
 void add_deletion(Table& table, const rules::Document& document, const rules::Deletion& deletion);
 
 // Over all cases. False: nothing has the key.
-bool explain_cases(const rules::Document& document, const Cases& cases, const rules::Path& key,
+bool explain_table(const rules::Document& document, const FactSets& cases, const rules::Path& key,
                    bool as_json);
 
 }  // namespace muster::cli

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include <muster/rules/problem_json.hpp>
+
 namespace muster::cli {
 namespace {
 
@@ -110,15 +112,7 @@ std::string problems_text(std::span<const Problem> problems,
 
 json::array problems_json(std::span<const Problem> problems) {
   json::array out;
-  for (const auto& problem : problems)
-    out.push_back({{"severity", to_string(problem.severity)},
-                   {"file", problem.position.file},
-                   {"line", problem.position.line},
-                   {"column", problem.position.column},
-                   {"key", problem.key},
-                   {"reason", problem.reason},
-                   {"remedy", problem.remedy},
-                   {"code", problem.code}});
+  for (const auto& problem : problems) out.push_back(rules::to_json(problem));
   return out;
 }
 

@@ -1,6 +1,6 @@
 #include "cli/rules/revision.hpp"
 
-#include "cli/rules/locate.hpp"
+#include "cli/rules/target.hpp"
 
 namespace muster::cli {
 

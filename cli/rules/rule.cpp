@@ -7,7 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/rules/commands.hpp"
-#include "cli/rules/locate.hpp"
+#include "cli/rules/target.hpp"
 
 namespace muster::cli {
 namespace {

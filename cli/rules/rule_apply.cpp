@@ -1,14 +1,14 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <muster/plural.hpp>
 #include <muster/rules/document.hpp>
 
 #include "cli/exit_code.hpp"
-#include "cli/rules/locate.hpp"
 #include "cli/rules/problems.hpp"
 #include "cli/rules/rule.hpp"
+#include "cli/rules/target.hpp"
 #include "cli/rules/unified_diff.hpp"
-#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {
@@ -84,7 +84,7 @@ void apply_edits(const RuleOptions& options, const std::vector<rules::Edit>& edi
     fail(exit_failed, file.string() + " is JSON; only TOML files can be edited.", options.json);
   auto edit = edited(file, edits, true, options.json);
   refuse_new_errors(file, edit, options.json);
-  // Once more and for good: somebody else may have edited meanwhile.
+  // Once more, on the file as it is now: another program may have edited it.
   if (!options.dry_run) edit = edited(file, edits, false, options.json);
   const auto style = Style::of_stdout();
   const bool changed = edit.before != edit.after;

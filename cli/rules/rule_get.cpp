@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "cli/command.hpp"
-#include "cli/rules/locate.hpp"
 #include "cli/rules/rule.hpp"
+#include "cli/rules/target.hpp"
 #include "cli/terminal.hpp"
 
 namespace muster::cli {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "lib/base/letter_case.hpp"
 #include "plugins/provider/simulated/cloud.hpp"
 
 namespace muster::cli {
@@ -19,16 +20,9 @@ class NoContext final : public Context {
   void log(LogLevel, std::string_view) const noexcept override {}
 };
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
 // "instanceTypes", "InstanceType", "machineType", "vmSizes", "flavors", ...
 bool names_types(std::string_view key) {
-  std::string word = lower(key);
+  std::string word = to_lower(key);
   std::erase_if(word, [](char c) { return c == '_' || c == '-'; });
   if (word.ends_with('s')) word.pop_back();
   static constexpr std::array<std::string_view, 6> known{
@@ -109,7 +103,7 @@ Result<void> Clouds::add(const GivenProvider& provider, const CloudAssumptions& 
   } else {
     if (cloud.given.placements.empty())
       cloud.given.placements.push_back({{{"region", provider.provider_id.str()}}});
-    // What is wrong with the assumptions is told now, not when the types are known.
+    // Errors of the assumptions are reported now, not when the types are known.
     cloud.instance_types = {nameless_type};
     if (auto settings = stand_in(cloud); !settings) return settings.error();
     cloud.instance_types.clear();

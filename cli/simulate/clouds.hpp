@@ -1,6 +1,6 @@
 // Simulated clouds in the place of an operator's providers. An instance of provider/simulated is
 // itself; any other provider gets a stand-in that can launch wherever the provider can, at the
-// assumed prices. Pure: asks nobody.
+// assumed prices. Pure.
 #pragma once
 
 #include <map>

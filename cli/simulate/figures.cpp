@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include <muster/enum_name.hpp>
+
 namespace muster::cli {
 namespace {
 
@@ -34,9 +36,7 @@ PoolFigures pool_figures(const std::string& name, const simulation::PoolReport& 
   waits.insert(waits.end(), report.waiting.begin(), report.waiting.end());
   figures.waits = waits_of(std::move(waits));
   if (report.verdict_kind != verdict::Kind::placed && !report.verdict.empty())
-    figures.verdict = std::string(enum_names(
-                          report.verdict_kind)[static_cast<std::size_t>(report.verdict_kind)]) +
-                      ": " + report.verdict;
+    figures.verdict = name_of(report.verdict_kind) + ": " + report.verdict;
   return figures;
 }
 

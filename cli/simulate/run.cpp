@@ -9,16 +9,16 @@
 #include <unistd.h>
 
 #include <muster/codec.hpp>
+#include <muster/plural.hpp>
 
 #include "cli/exit_code.hpp"
-#include "cli/rules/locate.hpp"
+#include "cli/rules/target.hpp"
 #include "cli/simulate/figures.hpp"
 #include "cli/simulate/plot.hpp"
 #include "cli/simulate/subject.hpp"
 #include "cli/simulate/trace.hpp"
 #include "host/simulation/world.hpp"
 #include "lib/base/atomic_file.hpp"
-#include "lib/base/plural.hpp"
 
 namespace muster::cli {
 namespace {
@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-constexpr auto longest_tail = 24h;     // after the last arrival, if nobody says how long
+constexpr auto longest_tail = 24h;     // after the last arrival, by default
 constexpr auto steps_per_check = 512;  // of the invariants over the whole fleet
 
 simulation::Faults faults_named(const std::string& name) {
@@ -218,7 +218,7 @@ void report_violations(const SimulateOptions& options, const std::vector<Simulat
 void simulate(const SimulateOptions& options) {
   std::vector<std::string> paths{options.configuration};
   if (!options.compare.empty()) paths.push_back(options.compare);
-  // All that can be wrong is told before anything takes time.
+  // Reports all errors before anything takes time.
   std::error_code code;
   if (const fs::path folder = fs::path(options.svg).parent_path();
       !folder.empty() && !fs::is_directory(folder, code))

@@ -4,8 +4,8 @@
 #include <cstdio>
 
 #include "cli/exit_code.hpp"
-#include "cli/rules/locate.hpp"
 #include "cli/rules/problems.hpp"
+#include "cli/rules/target.hpp"
 #include "cli/simulate/assumptions.hpp"
 #include "cli/simulate/clouds.hpp"
 #include "host/config/default_configuration.hpp"
@@ -190,7 +190,7 @@ class Loading {
     for (const std::string& name : subject_.strategies->installed())
       if (!configured || name == options_.strategy)
         given_.strategies.try_emplace(name, GivenStrategy{"strategy/" + name});
-    if (!configured)  // those that come with muster, so that a missing plugin is told as that
+    if (!configured)  // those that come with muster, so that a missing plugin is reported as such
       for (const char* name : {"cheapest", "classic", "estimator"})
         given_.strategies.try_emplace(name, GivenStrategy{"strategy/" + std::string(name)});
     if (!options_.strategy.empty() && !given_.strategies.contains(options_.strategy))

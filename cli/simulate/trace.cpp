@@ -245,7 +245,7 @@ class Reader {
       if (!column) return complain(line, unknown_name("key", std::string_view(key)));
       if (row[*column]) return complain(line, "give workerPoolId or workerType, not both");
       if (!value.is_string() && !value.is_number())
-        return complain(line, std::string(key) + ": must be a text or a number");
+        return complain(line, std::string(key) + ": must be a string or a number");
       row[*column] = value.is_string() ? std::string(value.get_string()) : json::write(value);
     }
     add(line, row);

@@ -1,4 +1,4 @@
-// A demand trace: which work arrived when, as an operator's queue recorded it or as somebody made
+// A demand trace: which work arrived when, as an operator's queue recorded it or as a person made
 // it up. CSV, JSON lines or TOML; docs/simulating.md describes them.
 #pragma once
 
@@ -43,7 +43,7 @@ struct TraceLimits {
 };
 
 // Reads line by line and keeps only the arrivals, so that a million lines cost little memory. The
-// format is told from what stands first: `{` begins JSON lines, `[` TOML, anything else CSV.
+// format is recognised by the first character: `{` begins JSON lines, `[` TOML, anything else CSV.
 TraceReading read_trace(std::istream& in, const TraceLimits& limits = {});
 
 // Pools of the trace that are none of `known`, each with the line that first names it.

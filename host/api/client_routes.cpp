@@ -1,6 +1,7 @@
 #include "host/api/client_routes.hpp"
 
 #include <muster/codec.hpp>
+#include <muster/enum_name.hpp>
 
 #include "lib/http/answer.hpp"
 
@@ -23,15 +24,11 @@ json::array texts_json(const std::vector<std::string>& texts) {
   return list;
 }
 
-std::string_view kind_name(ClientKind kind) {
-  return auth::enum_names(kind)[static_cast<std::size_t>(kind)];
-}
-
 json::object to_json(const ClientRow& row, HostAuth& auth) {
   std::vector<std::string> scopes;
   for (const json::value& scope : row.scopes) scopes.emplace_back(scope.as_string());
   json::object document{{"clientId", row.client_id},
-                        {"kind", kind_name(row.kind)},
+                        {"kind", name_of(row.kind)},
                         {"origin", row.client_id == auth::host_client_id ? "host" : "api"},
                         {"description", row.description},
                         {"scopes", row.scopes},
@@ -48,7 +45,7 @@ json::object to_json(const ClientRow& row, HostAuth& auth) {
 json::object to_json(const auth::Client& client, HostAuth& auth) {
   json::object document{
       {"clientId", client.client_id},
-      {"kind", kind_name(client.kind)},
+      {"kind", name_of(client.kind)},
       {"origin", "configuration"},
       {"scopes", texts_json(client.scopes)},
       {"expandedScopes", texts_json(auth.authority().expand(client.scopes).list())},
@@ -88,7 +85,7 @@ Result<ClientStore::Wanted> wanted_from(const json::object& body, ClientStore::W
     } else if (key == "scopes" && value.is_array()) {
       wanted.scopes.clear();
       for (const json::value& scope : value.as_array()) {
-        if (!scope.is_string()) return Error::invalid("`scopes` must be a list of texts");
+        if (!scope.is_string()) return Error::invalid("`scopes` must be a list of strings");
         wanted.scopes.emplace_back(scope.as_string());
       }
     } else {

@@ -155,7 +155,7 @@ http::Response Service::answer_page(const http::Request& request) const {
   auto page = event_page(log_, *query, start);
   if (!page) return http::error_answer(request, page.error());
   if (page->gone)
-    return gone("events up to " + std::to_string(*page->gone) + " are kept no longer", *page->gone);
+    return gone("events up to " + std::to_string(*page->gone) + " are no longer kept", *page->gone);
   return {200, {{"Content-Type", "application/json; charset=utf-8"}}, std::move(page->body)};
 }
 

@@ -1,6 +1,7 @@
 #include "host/api/fleet_api.hpp"
 
 #include <muster/codec.hpp>
+#include <muster/enum_name.hpp>
 
 namespace muster::api {
 
@@ -138,8 +139,7 @@ json::object fleet_summary(const FleetAccess& access, const fleet::Fleet* fleet)
     if (pool.removed()) continue;
     ++pools;
     workers += pool.totals.workers;
-    ++verdicts[std::string(
-        enum_names(pool.verdict.kind)[static_cast<std::size_t>(pool.verdict.kind)])];
+    ++verdicts[name_of(pool.verdict.kind)];
   }
   json::object summary{{"state", "deciding"}, {"pools", pools}, {"workers", workers}};
   summary["verdicts"] = codec::to_value(verdicts);

@@ -1,16 +1,13 @@
 #include "host/api/registration_paths.hpp"
 
 #include <algorithm>
-#include <arpa/inet.h>
 
 #include <muster/codec.hpp>
 
 #include "host/auth/authority.hpp"
 #include "host/auth/guard.hpp"
-#include "host/fleet/service.hpp"
-#include "host/registration/registering.hpp"
-#include "host/registration/registration.hpp"
-#include "host/taskcluster_api/pattern.hpp"
+#include "host/registration/registrar.hpp"
+#include "host/registration/worker_names.hpp"
 #include "lib/http/answer.hpp"
 
 namespace muster::taskcluster_api {
@@ -20,13 +17,17 @@ using http::error_answer;
 using http::Reply;
 using http::Request;
 using http::Response;
+using registration::Application;
+using registration::Claim;
+using registration::GrantedCredentials;
 using ApiPtr = std::shared_ptr<const Api>;
 using RequestPtr = std::shared_ptr<const Request>;
 
 constexpr std::size_t longest_provider_id = 100;
 constexpr std::size_t longest_host_name = 255;
 
-Response refused(const Request& request, const Failure& failure) {
+Response refused(const Request& request, const registration::Refusal& refusal) {
+  const Failure failure = to_failure(refusal);
   Response response = error_answer(request, status_of(failure.code), failure.code, failure.message);
   if (failure.retry_after)
     response.headers.push_back({"Retry-After", std::to_string(failure.retry_after->count())});
@@ -67,7 +68,7 @@ class Members {
     const json::object* object = value->if_object();
     if (!object || !std::ranges::all_of(
                        *object, [](const auto& member) { return member.value().is_string(); }))
-      problem("`" + std::string(name) + "` must be an object of texts");
+      problem("`" + std::string(name) + "` must be an object of strings");
     return object ? *object : json::object();
   }
 
@@ -110,21 +111,8 @@ bool is_time(std::string_view text) {
   return parse_time(text).has_value();
 }
 
-// The name of a bucket: the address itself, or of IPv6 the network, for a machine has all of one.
-// Empty if it is no address.
-std::string bucket_of(std::string_view address) {
-  const std::string text(address);
-  std::array<unsigned char, 16> bytes{};
-  if (::inet_pton(AF_INET, text.c_str(), bytes.data()) == 1) return text;
-  if (::inet_pton(AF_INET6, text.c_str(), bytes.data()) != 1) return {};
-  std::fill(bytes.begin() + 8, bytes.end(), 0);
-  std::array<char, INET6_ADDRSTRLEN> network{};
-  ::inet_ntop(AF_INET6, bytes.data(), network.data(), network.size());
-  return network.data();
-}
-
 bool is_address(std::string_view text) {
-  return text.size() < 64 && !bucket_of(text).empty();
+  return text.size() < 64 && !registration::network_of(std::string(text)).empty();
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -132,9 +120,11 @@ bool is_address(std::string_view text) {
 
 // What is not even a question is a registration that failed.
 Response make_challenge(const Api& api, const Request& request) {
-  if (const auto refusal = refuse_peer(api, request)) return refused(request, *refusal);
+  registration::Registrar& registrar = *api.parts.registrar;
+  const std::string address = registration::address_of(request.peer);
+  if (const auto refusal = registrar.check_peer(address)) return refused(request, *refusal);
   const auto mistake = [&](Response answer) {
-    api.registrations->failures.failed(address_of(request.peer), "", api.parts.clock->steady());
+    registrar.note_malformed_request(address);
     return answer;
   };
   auto body = http::json_body(request);
@@ -142,14 +132,15 @@ Response make_challenge(const Api& api, const Request& request) {
   Members members(std::move(*body));
   Claim claim;
   claim.name.worker_pool_id = WorkerPoolId(members.text(
-      "workerPoolId", "of the form provisionerId/workerType", worker_pool_id_pattern.matches));
+      "workerPoolId", "of the form provisionerId/workerType", registration::is_worker_pool_id));
   claim.provider = ProviderId(members.text("providerId", "the name of a provider", is_provider_id));
   const char* form = "1 to 38 letters, digits, - and _";
-  claim.name.worker_group = WorkerGroup(members.text("workerGroup", form, name_pattern.matches));
-  claim.name.worker_id = WorkerId(members.text("workerId", form, name_pattern.matches));
+  claim.name.worker_group =
+      WorkerGroup(members.text("workerGroup", form, registration::is_worker_name));
+  claim.name.worker_id = WorkerId(members.text("workerId", form, registration::is_worker_name));
   if (const auto problem = members.problem_left())
     return mistake(error_answer(request, 400, "InputError", *problem));
-  const Challenge made = api.registrations->challenges.make(claim, api.parts.clock->now());
+  const registration::Challenge made = registrar.make_challenge(claim);
   return http::json_answer(
       json::object{{"challenge", made.text}, {"expires", format_time(made.expires)}});
 }
@@ -174,7 +165,7 @@ boost::system::result<RelayRequest, std::string> relay_request(json::object body
   wanted.voucher = {relay, members.text("hostName", "the name of a machine", is_host_name),
                     members.text("address", "an IPv4 or IPv6 address", is_address)};
   if (auto pool = members.optional_text("workerPoolId", "of the form provisionerId/workerType",
-                                        worker_pool_id_pattern.matches))
+                                        registration::is_worker_pool_id))
     wanted.pool = WorkerPoolId(*pool);
   if (const auto time =
           members.optional_text("systemBootTime", "a time such as 2026-01-02T03:04:05Z", is_time))
@@ -185,69 +176,29 @@ boost::system::result<RelayRequest, std::string> relay_request(json::object body
   return wanted;
 }
 
-// Every answer to a relay is an event: who was let in, or was not, and why.
-events::Event relay_event(const Claim& claim, const Voucher& voucher, const Failure* failure) {
-  events::Event event{.kind = "relay-registration"};
-  event.provider_id = claim.provider;
-  event.worker_pool_id = claim.name.worker_pool_id;
-  event.worker_group = claim.name.worker_group;
-  event.worker_id = claim.name.worker_id;
-  const std::string machine = voucher.host_name + " (" + voucher.address + ")";
-  event.text = failure ? machine + " was refused: " + failure->message
-                       : machine + " registered as worker " + claim.key();
-  event.details = {{"accepted", failure == nullptr},
-                   {"relay", voucher.by},
-                   {"hostName", voucher.host_name},
-                   {"address", voucher.address}};
-  if (failure) {
-    event.details["code"] = failure->code;
-    event.details["reason"] = failure->message;
-  }
-  return event;
-}
-
-json::object granted_document(const Api& api, const Granted& granted) {
-  const WorkerCredentials credentials = credentials_for(api, granted);
+json::object granted_document(const GrantedCredentials& granted) {
   return {{"workerPoolId", granted.claim.name.worker_pool_id.str()},
           {"providerId", granted.claim.provider.str()},
           {"workerGroup", granted.claim.name.worker_group.str()},
           {"workerId", granted.claim.name.worker_id.str()},
-          {"expires", format_time(granted.registered.credentials_expire)},
-          {"credentials", json::object{{"clientId", credentials.client_id},
-                                       {"accessToken", credentials.access_token},
-                                       {"certificate", credentials.certificate}}},
-          {"workerConfig", granted.registered.worker_config},
-          {"secret", granted.secret.reveal()}};
+          {"expires", format_time(granted.expires)},
+          {"credentials", json::object{{"clientId", granted.credentials.client_id},
+                                       {"accessToken", granted.credentials.access_token},
+                                       {"certificate", granted.credentials.certificate}}},
+          {"workerConfig", granted.worker_config},
+          {"secret", granted.renewal_secret.reveal()}};
 }
 
-Applicant relayed(const ApiPtr& api, RelayRequest wanted, const RequestPtr& request,
-                  const Reply& reply) {
-  Applicant applicant;
-  applicant.claim.provider = wanted.provider;
-  if (wanted.pool) applicant.claim.name.worker_pool_id = *wanted.pool;
-  if (wanted.state) applicant.proof["state"] = std::move(*wanted.state);
-  if (wanted.queue) applicant.proof["queue"] = std::move(*wanted.queue);
-  applicant.address = wanted.voucher.address;
-  // By the machine, so that one which fails keeps no other out.
-  applicant.peer_key = relay_key(wanted.voucher.by);
-  applicant.worker_key = bucket_of(wanted.voucher.address);
-  applicant.booted = wanted.booted;
-  applicant.refuse = [api, request, reply, voucher = wanted.voucher](const Claim& claim,
-                                                                     const Failure& failure) {
-    if (api->parts.fleet)
-      api->parts.fleet->post([event = relay_event(claim, voucher, &failure)](
-                                 fleet::Fleet& fleet, fleet::Now now) { fleet.tell(event, now); });
-    reply(refused(*request, failure));
-  };
-  applicant.grant = [api, reply](const Granted& granted) {
-    reply(http::json_answer(granted_document(*api, granted)));
-  };
-  applicant.witness = [voucher = wanted.voucher](fleet::Fleet& fleet, const Claim& claim,
-                                                 fleet::Now now) {
-    fleet.tell(relay_event(claim, voucher, nullptr), now);
-  };
-  applicant.voucher = std::move(wanted.voucher);
-  return applicant;
+Application application_of(RelayRequest wanted) {
+  Application application;
+  application.claim.provider = wanted.provider;
+  if (wanted.pool) application.claim.name.worker_pool_id = *wanted.pool;
+  if (wanted.state) application.proof["state"] = std::move(*wanted.state);
+  if (wanted.queue) application.proof["queue"] = std::move(*wanted.queue);
+  application.address = wanted.voucher.address;
+  application.booted = wanted.booted;
+  application.voucher = std::move(wanted.voucher);
+  return application;
 }
 
 // The scope names the provider, which only the body says.
@@ -270,11 +221,14 @@ void register_for_relay(const ApiPtr& api, Request&& given, const Reply& reply) 
   const auto scope = auth::scope("muster:relay:" + wanted->provider.str());
   if (auto refusal = auth::Authority::refuse(*caller, scope))
     return reply(error_answer(*request, 403, "InsufficientScopes", *refusal));
-  if (const auto wait = api->registrations->failures.must_wait(relay_key(caller->client_id),
-                                                               api->parts.clock->steady()))
-    return reply(refused(
-        *request, {"TooManyRequests", "too many registrations by this relay failed lately", wait}));
-  register_applicant(api, relayed(api, std::move(*wanted), request, reply));
+  registration::Registrar& registrar = *api->parts.registrar;
+  if (const auto refusal = registrar.check_relay(caller->client_id))
+    return reply(refused(*request, *refusal));
+  registrar.register_worker(application_of(std::move(*wanted)),
+                            [request, reply](const registration::Outcome& outcome) {
+                              reply(outcome ? http::json_answer(granted_document(*outcome))
+                                            : refused(*request, outcome.error()));
+                            });
 }
 
 }  // namespace

@@ -1,16 +1,17 @@
 // Why something is where it is, as a story in words: of a request, a pool, a launch configuration
 // or a worker; and how far what is said about times can be trusted.
+#include <cctype>
 #include <charconv>
 #include <cstdio>
 
 #include <muster/codec.hpp>
+#include <muster/plural.hpp>
 
 #include "host/api/fleet_api.hpp"
 #include "host/api/fleet_json.hpp"
 #include "host/api/members.hpp"
 #include "host/api/queue_json.hpp"
 #include "host/api/rule_behind.hpp"
-#include "lib/base/plural.hpp"
 
 namespace muster::api {
 namespace {
@@ -68,7 +69,7 @@ const verdict::Obstacle* cause_in(const Story& story) {
 std::string sentence_of(const verdict::Verdict& verdict) {
   std::string text = verdict.text;
   if (verdict.kind != verdict::Kind::placed) text = name_of(verdict.kind) + ": " + text;
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] -= 'a' - 'A';
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   return text + ".";
 }
 

@@ -149,7 +149,7 @@ Result<void> ClientStore::wait_for(Lock lock, store::Batch batch, events::Event 
   std::unique_lock waiting(state->mutex);
   while (!state->changed.wait_for(waiting, milliseconds(100), [&] { return state->durable; }))
     if (!parts_.committer->health().ok)
-      return Error::transient("this counts already, but is not durable yet, as the store fails: " +
+      return Error::transient("this is in effect but not durable yet, because the store fails: " +
                               parts_.committer->health().sentence);
   return {};
 }

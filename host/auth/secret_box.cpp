@@ -8,6 +8,7 @@
 
 #include "lib/base/atomic_file.hpp"
 #include "lib/base/secret_file.hpp"
+#include "lib/crypto/openssl_pointer.hpp"
 #include "lib/hawk/hawk.hpp"
 
 namespace muster::auth {
@@ -29,7 +30,7 @@ const unsigned char* raw(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
-using Cipher = std::unique_ptr<EVP_CIPHER_CTX, decltype(&EVP_CIPHER_CTX_free)>;
+using Cipher = OpensslPointer<EVP_CIPHER_CTX, EVP_CIPHER_CTX_free>;
 
 void need(bool done) {
   if (!done) throw std::runtime_error("OpenSSL refused AES-256-GCM");
@@ -61,7 +62,7 @@ std::string SecretBox::seal(const Secret& secret, std::string_view about) const 
   const std::string nonce = random_bytes(nonce_bytes);
   std::string text(secret.reveal().size(), '\0'), tag(tag_bytes, '\0');
   int length = 0;
-  const Cipher cipher(EVP_CIPHER_CTX_new(), EVP_CIPHER_CTX_free);
+  const Cipher cipher(EVP_CIPHER_CTX_new());
   need(EVP_EncryptInit_ex(cipher.get(), EVP_aes_256_gcm(), nullptr,
                           raw(std::string_view(key_.reveal())), raw(std::string_view(nonce))) == 1);
   need(EVP_EncryptUpdate(cipher.get(), nullptr, &length, raw(about),
@@ -81,7 +82,7 @@ Result<Secret> SecretBox::unseal(std::string_view sealed, std::string_view about
   const std::string_view hidden = std::string_view(*bytes).substr(nonce_bytes + tag_bytes);
   std::string text(hidden.size(), '\0');
   int length = 0;
-  const Cipher cipher(EVP_CIPHER_CTX_new(), EVP_CIPHER_CTX_free);
+  const Cipher cipher(EVP_CIPHER_CTX_new());
   need(EVP_DecryptInit_ex(cipher.get(), EVP_aes_256_gcm(), nullptr,
                           raw(std::string_view(key_.reveal())), raw(nonce)) == 1);
   need(EVP_DecryptUpdate(cipher.get(), nullptr, &length, raw(about),

@@ -148,7 +148,7 @@ class CrossCheck {
         error(pointer, "this is the data directory, which is the host's own",
               "use another folder, for example " + (folder / "plugins.d").string());
       else if (folder.parent_path() != host_.data_directory)  // there the host makes it
-        check_folder(pointer, folder, "it is watched for, and read as soon as it is there");
+        check_folder(pointer, folder, "the host watches for it and reads it when it appears");
     }
   }
 

@@ -95,7 +95,7 @@ milliseconds AmqpPublisher::backoff() const {
 void AmqpPublisher::trouble(const std::string& problem, std::optional<milliseconds> retry) {
   const std::lock_guard guard(mutex_);
   if (status_.problem != problem)
-    parts_.log_lines.warning("the message broker does not take events", {{"problem", problem}});
+    parts_.log_lines.warning("the message broker does not accept events", {{"problem", problem}});
   status_.problem = problem;
   status_.problem_at = parts_.clock->now();
   if (retry) status_.retry_at = parts_.clock->now() + *retry;
@@ -151,7 +151,7 @@ bool AmqpPublisher::fill() {
         return false;
       }
       if (cursor_.lost_some()) {
-        parts_.log_lines.warning("events that the message broker had not taken are kept no longer",
+        parts_.log_lines.warning("events that the message broker had not accepted were dropped",
                                  {{"goesOnAfter", cursor_.after()}});
         const std::lock_guard guard(mutex_);
         ++status_.lost;

@@ -17,7 +17,7 @@ Result<std::int64_t> number(std::string_view name, std::string_view text, std::i
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most)
     return value;
-  return Error::invalid(std::string(name) + " is to be a number from " + std::to_string(least) +
+  return Error::invalid(std::string(name) + " must be a number from " + std::to_string(least) +
                         " to " + std::to_string(most));
 }
 
@@ -37,7 +37,7 @@ Result<void> set(EventQuery& query, const std::string& name, std::string value) 
   if (name == "kind") {
     if (!is_kind_pattern(value) || filter.kinds.size() >= 50)
       return Error::invalid(
-          "kind is to be a kind of event like worker-running, or worker-* for all that begin so; "
+          "kind must be a kind of event like worker-running, or worker-* for all that begin so; "
           "at "
           "most 50 of them");
     filter.kinds.push_back(std::move(value));

@@ -77,7 +77,7 @@ SteadyTime Webhook::next_event() {
       if (cursor_.lost_some()) {
         const std::lock_guard guard(mutex_);
         ++status_.lost;
-        parts_.log_lines.warning("events that a webhook had not taken are kept no longer",
+        parts_.log_lines.warning("events that a webhook had not accepted were dropped",
                                  {{"webhook", status_.name}, {"goesOnAfter", cursor_.after()}});
       }
       continue;
@@ -134,7 +134,7 @@ void Webhook::give_up(const WebhookAnswer& answer) {
     letter.event = std::move(*document);
   note(letter.problem, std::nullopt);
   parts_.log_lines.warning(
-      "a webhook did not take an event: it is a dead letter now",
+      "a webhook did not accept an event, which is a dead letter now",
       {{"webhook", parts_.settings.name}, {"event", event.number}, {"problem", letter.problem}});
   {
     const std::lock_guard guard(mutex_);
@@ -167,7 +167,7 @@ void Webhook::finish(std::vector<store::Change> more) {
 void Webhook::note(const std::string& problem, std::optional<milliseconds> delay) {
   const std::lock_guard guard(mutex_);
   if (status_.problem != problem)
-    parts_.log_lines.warning("a webhook does not take events",
+    parts_.log_lines.warning("a webhook does not accept events",
                              {{"webhook", status_.name}, {"problem", problem}});
   status_.problem = problem;
   status_.problem_at = parts_.clock->now();

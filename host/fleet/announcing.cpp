@@ -33,9 +33,9 @@ bool same(const Worker& a, const Worker& b) {
 const char* announced_by(Origin origin) {
   switch (origin) {
     case Origin::owner:
-      return "announced by its owner";
+      return "declared by its owner";
     case Origin::listing:
-      return "announced by its provider";
+      return "declared by its provider";
     default:
       return "let in by its provider";
   }
@@ -218,7 +218,7 @@ Index Fleet::take_machine(Index provider, const AnnouncedMachine& machine,
   if (known != no_index && !workers_[known].announced())
     return refuse("a worker of this name was launched and has not ended");
   if (known != no_index && workers_[known].origin == Origin::owner)
-    return refuse("its owner has announced it to worker pool " +
+    return refuse("its owner has declared it in worker pool " +
                   pools_[workers_[known].pool].id.str() +
                   ": remove it there, or from the provider's configuration");
   const auto launch_config = place_of(name.worker_pool_id, providers_[provider].id);

@@ -24,7 +24,7 @@ std::string in_words(const WorkerName& name) {
 
 Result<Index> Fleet::known(const WorkerName& name) const {
   const Index index = lookup(name);
-  if (index == no_index) return Error::not_found("nobody knows " + in_words(name));
+  if (index == no_index) return Error::not_found("there is no " + in_words(name));
   return index;
 }
 
@@ -46,7 +46,7 @@ Result<Registered> Fleet::register_worker(const WorkerName& name, const Provider
   const Index index = lookup(at->second, name.worker_group.str(), name.worker_id.str());
   if (index == no_index || pools_[workers_[index].pool].id != name.worker_pool_id) {
     list_soon(at->second);  // its launch may have lost its answer
-    return Error::not_found("nobody knows " + in_words(name) +
+    return Error::not_found("there is no " + in_words(name) +
                             " yet; if it was launched a moment ago, try again soon");
   }
   const Worker& worker = workers_[index];
@@ -128,7 +128,7 @@ Result<Registered> Fleet::reregister_worker(const WorkerName& name, const Sha256
   if (worker.state != WorkerState::running)
     return no_longer_wanted(in_words(name) + " is to end: " + worker.reason);
   if (has_expired(worker))
-    return no_longer_wanted(in_words(name) + " was announced until " + format_time(worker.expires));
+    return no_longer_wanted(in_words(name) + " was declared until " + format_time(worker.expires));
   if (worker.drain == Drain::nonconformant)
     return no_longer_wanted(in_words(name) + " is in quarantine: " + worker.reason);
   if (worker.drain == Drain::outdated) {

@@ -62,7 +62,7 @@ Result<QueueFacts> read_announced(const json::value& given) {
   for (const auto& member : given.get_object())
     if (member.key() != "resources" && member.key() != "tags" && member.key() != "team")
       return wrong("there is no `" + std::string(member.key()) +
-                   "`; a worker announces resources, tags and team at most");
+                   "`; a worker reports resources, tags and team at most");
   const auto has = queue::Resources::from(facts->resources);
   if (!has) return wrong(has.error().message);
   if (has->active_task > largest_capacity)
@@ -80,7 +80,7 @@ Result<void> may_announce(const LaunchConfigSpec& spec, const QueueFacts& announ
     if (auto read = from_value<std::vector<std::string>>(*list)) allowed = std::move(*read);
   const auto check = [&](const char* what, bool is_announced) -> Result<void> {
     if (!is_announced || std::ranges::find(allowed, what) != allowed.end()) return {};
-    return wrong("workers of this pool may not announce `" + std::string(what) +
+    return wrong("workers of this pool may not report `" + std::string(what) +
                  "`: take it away, or let its worker configuration allow it with "
                  "workerConfig.queue.announce");
   };

@@ -22,7 +22,7 @@ Result<void> Fleet::check_announced(const WorkerName& name, const ProviderId& pr
   const queue::TeamPool* pool = queue_->find_pool(name.worker_pool_id);
   if (!announced.team || !pool || !pool->dedicated) return {};
   return Error::invalid("worker pool " + name.worker_pool_id.str() +
-                        " is dedicated to teams, so its workers belong to none: announce no team, "
+                        " is dedicated to teams, so its workers belong to none: report no team, "
                         "or join another pool");
 }
 

@@ -145,13 +145,13 @@ void Fleet::on_running_timer(Index index, bool may_judge) {
   const Lifecycle& life = lifecycle_of(worker);
   const Time now = now_.wall;
   if (has_expired(worker))
-    return stop(index, "its owner announced it until " + format_time(worker.expires));
+    return stop(index, "its owner declared it until " + format_time(worker.expires));
   if (may_judge && lapse(worker) <= now) return on_lapse(index);
   // An outdated one has until its credentials expire.
   if (may_judge && worker.busy <= 0 && worker.drain != Drain::outdated && !worker.announced() &&
       std::max(worker.last_active, worker.registered) + life.queue_inactivity_timeout <= now)
     return stop_with_error(index, "inactivity-timeout", "was not active",
-                           "nothing was heard of it for " +
+                           "it did not report activity for " +
                                std::to_string(life.queue_inactivity_timeout.count()) + " s");
   if (worker.quarantined_until != Time{} && worker.quarantined_until <= now) {
     WorkerEdit(*this, index)->quarantined_until = Time{};

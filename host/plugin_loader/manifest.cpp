@@ -74,7 +74,7 @@ class ManifestReader {
     const auto* node = table_.get(key);
     if (!node) return mistake(key, "is missing"), std::string();
     if (!node->is_string() || node->value_or(std::string()).empty())
-      return mistake(key, "must be a text that is not empty"), std::string();
+      return mistake(key, "must be a string that is not empty"), std::string();
     return node->value_or(std::string());
   }
 

@@ -69,7 +69,7 @@ class ApiPoolReader {
   std::string text(const char* key) {
     const json::value* value = document_.if_contains(key);
     if (value && value->is_string()) return std::string(value->get_string());
-    wrong({key}, "must be a text");
+    wrong({key}, "must be a string");
     return {};
   }
 

@@ -29,7 +29,7 @@ class QueueReader {
     if (const json::value* tags = table.if_contains("tags")) read_names("tags", "a tag", *tags);
     if (const json::value* team = table.if_contains("team")) {
       if (!team->is_string())
-        wrong({"team"}, "must be a text", "write team = \"ios\"");
+        wrong({"team"}, "must be a string", "write team = \"ios\"");
       else
         check_name({"team"}, "the name of a team", team->get_string());
     }
@@ -84,9 +84,9 @@ class QueueReader {
 
   void read_names(const char* key, std::string_view what, const json::value& names) {
     const std::string remedy = "write " + std::string(key) + " = [\"one\", \"two\"]";
-    if (!names.is_array()) return wrong({key}, "must be a list of texts", remedy);
+    if (!names.is_array()) return wrong({key}, "must be a list of strings", remedy);
     for (const json::value& name : names.get_array()) {
-      if (!name.is_string()) return wrong({key}, "must be a list of texts", remedy);
+      if (!name.is_string()) return wrong({key}, "must be a list of strings", remedy);
       check_name({key}, what, name.get_string());
     }
   }

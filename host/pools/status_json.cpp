@@ -1,27 +1,22 @@
 #include <muster/codec.hpp>
+#include <muster/rules/problem_json.hpp>
 
 #include "host/pools/service.hpp"
 
 namespace muster::pools {
 namespace {
 
-json::object to_json(const rules::Problem& problem) {
-  return {{"severity", rules::to_string(problem.severity)},
-          {"file", problem.position.file},
-          {"line", problem.position.line},
-          {"column", problem.position.column},
-          {"key", problem.key},
-          {"reason", problem.reason},
-          {"remedy", problem.remedy},
-          {"code", problem.code},
-          {"text", rules::to_string(problem)}};
+json::object with_text(const rules::Problem& problem) {
+  json::object document = rules::to_json(problem);
+  document["text"] = rules::to_string(problem);
+  return document;
 }
 
 }  // namespace
 
 json::object to_json(const Status& status) {
   json::array problems, waits;
-  for (const rules::Problem& problem : status.problems) problems.push_back(to_json(problem));
+  for (const rules::Problem& problem : status.problems) problems.push_back(with_text(problem));
   for (const Wait& wait : status.waits)
     waits.push_back(json::object{{"providerId", wait.provider_id.str()}, {"reason", wait.reason}});
   json::object document = {

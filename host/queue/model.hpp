@@ -56,7 +56,7 @@ struct Settings {
   std::vector<Strategy> strategies = {Strategy::locality, Strategy::fewest_active};
 };
 
-// What somebody asks for.
+// What a client asks for.
 struct Ask {
   TeamId team = {};
   WorkerPoolId pool = {};  // only workers of this pool; empty: any that the team may use
@@ -93,12 +93,12 @@ struct Request {
   Time heard{};                                       // when its client was last heard of
   Time charged{};                                     // until when its team has been charged for it
   std::chrono::milliseconds heartbeat{}, duration{};  // duration 0: until it is released
-  verdict::Eta promised{};  // what its client was told first about when it gets a worker
+  verdict::Eta promised{};                            // the first prediction that its client got
   std::string token, cache_key, client;
   std::string reason;  // why it ended
 };
 
-// What somebody may set of a team.
+// What an operator may set of a team.
 struct TeamNumbers {
   double weight = 1;
   std::int64_t max_held = 0, max_pending = 0;
@@ -109,7 +109,7 @@ struct Team {
   double weight = 1;
   std::int64_t max_held = 0;     // of "active-task", over all its leases; 0: no limit
   std::int64_t max_pending = 0;  // requests; 0: no limit
-  bool configured = false;       // somebody has set its numbers
+  bool configured = false;       // an operator has set its numbers
   std::string origin = {};       // the file that says them; empty: the API
   double usage = 0;              // see Queue::charge
   std::int64_t held = 0, leases = 0, pending = 0;
@@ -128,7 +128,7 @@ struct TeamPool {
   Time created{};
   std::set<Index> teams = {};
   std::vector<Strategy> strategies = {};  // of requests that name none; empty: as the host says
-  // Of whoever joins it, as lines of .pub files; empty: whomever its provider lets in.
+  // Of workers that may join, as lines of .pub files; empty: its provider alone decides.
   std::vector<std::string> public_keys = {};
   std::string keys_origin = {};  // the file that says them; empty: the API
   std::int64_t workers = 0;
@@ -138,7 +138,7 @@ struct TeamPool {
   bool has_keys_of_operator() const { return !public_keys.empty() && keys_origin.empty(); }
 };
 
-// What is told of a worker.
+// What the fleet says of a worker.
 struct Offered {
   std::int64_t number = 0;  // the fleet's
   WorkerPoolId pool = {};
@@ -147,7 +147,7 @@ struct Offered {
   std::vector<std::string> tags = {};  // ordered
   Resources has = {};
   bool takes_work = true;    // false: it drains
-  std::int64_t working = 0;  // what it says that it does, whoever gave it the work
+  std::int64_t working = 0;  // what it reports to be doing, from any source of work
 };
 
 struct Worker {
@@ -166,7 +166,7 @@ struct Worker {
   std::vector<Index> leases;            // requests
   std::vector<std::string> cache_keys;  // served last, the newest at the end
 
-  // What nobody else can have of it: leases, and work that it was given elsewhere.
+  // What is taken of it: leases, and work that it was given elsewhere.
   std::int64_t active() const { return used.active_task + elsewhere; }
   bool has_room() const { return takes_work && active() < has.active_task; }
   bool has_room_for(const Resources& needs) const {
@@ -210,7 +210,7 @@ struct Line {
   };
   using Places = Ranked<Place>;
   // Those for which a worker within reach is large enough, in the order of their turns, and those
-  // that wait until there is one: they keep nobody else waiting.
+  // that wait until there is one: they delay no other request.
   Places waiting, too_large;
   std::int64_t requests = 0;                 // that belong here, waiting or not
   std::map<Resources, std::int64_t> wanted;  // "active-task" that waits, by what a request needs
@@ -224,7 +224,7 @@ struct Line {
   bool to_place = false;  // its head is to be tried
   Turn turn;
   Age age;
-  Index reserved = no_index;  // a worker that nobody else gets until its head fits there
+  Index reserved = no_index;  // a worker kept for it until its head fits there
 };
 
 // What there is of workers that take work: pool and size.

@@ -1,4 +1,4 @@
-// The public keys of a pool: whoever joins it must have signed with the private half of one.
+// The public keys of a pool: a worker joins by signing with the private half of one.
 #pragma once
 
 #include <string>

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <ranges>
 
+#include <muster/plural.hpp>
+
 #include "host/queue/pool_keys.hpp"
 #include "host/store/row.hpp"
 
@@ -30,7 +32,7 @@ const TeamPool* Queue::find_pool(const WorkerPoolId& id) const {
   return found == pool_index_.end() ? nullptr : &pools_[found->second];
 }
 
-// Whoever can use a new group is told of it.
+// Links a new group to the lines that can use it.
 Index Queue::index_of_group(ScopeKind scope, Index owner, const std::vector<std::string>& tags) {
   std::vector<Index>& siblings = groups_of_[{scope, owner}];
   for (const Index sibling : siblings)
@@ -51,8 +53,8 @@ Index Queue::index_of_group(ScopeKind scope, Index owner, const std::vector<std:
   return added;
 }
 
-// Whoever joins says what its tags are: what nobody has any more must not be remembered for ever.
-// Seldom, for all lines are told of it.
+// Workers choose their tags, so groups without workers must not be kept for ever. Done rarely,
+// because it relinks all lines.
 void Queue::forget_empty_groups() {
   if (groups_.size() - free_groups_.size() < groups_before_sweep_) return;
   for (auto& [owner, siblings] : groups_of_)
@@ -294,11 +296,11 @@ Result<void> Queue::destroy_pool(const WorkerPoolId& id, Time now) {
   TeamPool& pool = pools_[*at];
   if (!pool.teams.empty())
     return Error::invalid("worker pool " + id.str() + " still serves " +
-                          std::to_string(pool.teams.size()) +
-                          " teams; detach them first: muster detach-worker-pool");
+                          count_of(pool.teams.size(), "team") +
+                          "; detach them first: muster detach-worker-pool");
   if (pool.workers > 0)
-    return Error::invalid("worker pool " + id.str() + " still has " + std::to_string(pool.workers) +
-                          " workers");
+    return Error::invalid("worker pool " + id.str() + " still has " +
+                          count_of(pool.workers, "worker"));
   if (pool.keys_origin.empty()) pool.public_keys.clear();
   pool.created = Time{};
   set_dedicated(*at, false);
@@ -392,7 +394,7 @@ void Queue::take_teams(Index at, const FilePool& file) {
   if (was_operators) write_pool(pool);
 }
 
-// Keys of an operator stay where the file says none: nobody gets in because of what it does not
+// Keys of an operator stay where the file says none: no worker gets in because of what it does not
 // say.
 void Queue::take_keys(Index at, const FilePool& file) {
   TeamPool& pool = pools_[at];

@@ -7,16 +7,16 @@
 //
 // The bound on waiting. Let r be the head of a line that is within its team's limit: the first for
 // which some worker that the line may use is large enough. (One that is too large for all of them
-// waits until there is a larger one, and keeps nobody else waiting.) Let L be the number of lines
+// waits until there is a larger one, and delays no other request.) Let L be the number of lines
 // that wait for the same workers.
 //   1. When nothing was granted to its line for Settings::patience, the line is overdue. Overdue
 //      lines go before all others, the one that waits for the longest first, and a line that is
 //      granted something begins to wait anew. So each other line can be served at most once before
 //      r, and r's turn comes after at most L - 1 further grants on workers that it could use.
 //   2. If r does not fit then into what is left of the worker whose turn brings it up, that worker
-//      is reserved for it: nobody else gets any of it, so it is r's when the leases that it has now
-//      have ended. If another worker lacks less later, the reservation moves there. A line has one
-//      reservation at most, so big requests close no more workers than there are lines.
+//      is reserved for it: no other request gets any of it, so it is r's when the leases that it
+//      has now have ended. If another worker lacks less later, the reservation moves there. A line
+//      has one reservation at most, so big requests close no more workers than there are lines.
 // Hence small requests cannot starve big ones, no team can starve another, and a request that is
 // not the head of its line waits for its own team only.
 //
@@ -88,15 +88,15 @@ class Queue {
   // Other settings than before, from now on.
   void configure(const Settings& settings, Time now);
 
-  // Teams. One that nobody has set weighs 1 and has no limits.
+  // Teams. One that was never set weighs 1 and has no limits.
   Result<void> set_team(const TeamId& team, const TeamNumbers& numbers, Time now);
   // All that files say; what they said before and do not say now is no longer so.
   void configure_teams(const std::map<TeamId, TeamNumbers>& teams, const std::string& origin,
                        Time now);
 
   // Pools. Refused, naming the file, for what a file says.
-  // Makes it dedicated. With keys: whoever joins it from now on needs one of them; without a list
-  // they stay as they are. Keys may also be set for a pool whose teams a file says.
+  // Makes it dedicated. With keys: a worker that joins from now on needs one of them; without a
+  // list they stay as they are. Keys may also be set for a pool whose teams a file says.
   Result<void> set_pool(const WorkerPoolId& pool,
                         const std::optional<std::vector<std::string>>& public_keys, Time now);
   Result<void> destroy_pool(const WorkerPoolId& pool, Time now);
@@ -124,7 +124,7 @@ class Queue {
   Result<void> heartbeat(std::int64_t request, Time now);
   // The client waits for an answer right now.
   void note_client_alive(std::int64_t request, Time now);
-  // Its client is told that it may expect its worker then; only the first time counts.
+  // Records the prediction that its client gets; only the first one counts.
   void promise(std::int64_t request, const verdict::Eta& eta);
 
   // Ends what is overdue.
@@ -139,7 +139,7 @@ class Queue {
   std::vector<std::int64_t> take_load_changes();  // workers whose leases changed
   std::vector<LeaseTime> take_lease_times() { return std::exchange(lease_times_, {}); }
 
-  // To look at; valid until the next change.
+  // Queries; what they return is valid until the next change.
   const Request* find(std::int64_t request) const;
   const Worker* find_worker(std::int64_t number) const;
   const std::vector<Request>& requests() const { return requests_; }
@@ -197,7 +197,7 @@ class Queue {
   void write_pool(const TeamPool& pool);
   void touch_team(Index team);
 
-  // working.cpp: workers
+  // workers.cpp
   bool is_the_same(const Worker& worker, const Offered& offered) const;
   void take_out(Index worker);
   void put_in(Index worker);
@@ -208,7 +208,7 @@ class Queue {
   void touch_cache_key(Index worker, const std::string& cache_key);
   void unreserve(Index line);
 
-  // requesting.cpp
+  // requests.cpp
   Result<void> check_ask(const Ask& ask) const;
   Index add_request(Request request);
   void forget(Index request);
@@ -225,7 +225,7 @@ class Queue {
   void measure(const Request& request);
   void forget_old();
 
-  // granting.cpp
+  // grants.cpp
   bool within_limit(const Line& line) const;
   void index(Index line);
   void unindex(Index line);
@@ -240,18 +240,18 @@ class Queue {
   void place_again(Index line);
   void serve();
 
-  // placing.cpp
+  // placement.cpp
   void place(Index line);
   const std::vector<Strategy>& chain_of(const Line& line, const Request& request) const;
   Index choose(const Line& line, const Request& request) const;
   bool goes_first(Index line, Index worker) const;
 
-  // looking.cpp
+  // queries.cpp
   Waiting candidates_of(const Line& line) const;
   const Line::Places& places_of(const Request& request) const;
   double grants_until(const Line& line, std::int64_t position) const;
 
-  // loading.cpp
+  // restore.cpp
   RequestRow row_of(const Request& request) const;
   TeamRow row_of(const Team& team) const;
   TeamPoolRow row_of(const TeamPool& pool) const;

@@ -50,7 +50,7 @@ struct RequestRow {
   }
 };
 
-// A team whose numbers somebody has set, or that has used something.
+// A team whose numbers an operator has set, or that has used something.
 struct TeamRow {
   static constexpr std::string_view table = "teams";
   static constexpr std::size_t key_columns = 1;

@@ -80,7 +80,7 @@ void Queue::withdraw(std::int64_t number, const std::string& reason, Time now) {
       end(request, "its worker is gone: " + reason);
       continue;
     }
-    // Nobody has begun to use it: it waits again, in its old place.
+    // Its client has not begun to use it: it waits again, in its old place.
     lease.state = RequestState::waiting;
     lease.granted = lease.until = Time{};
     touch(request);

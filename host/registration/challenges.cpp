@@ -6,7 +6,7 @@
 
 #include "lib/hawk/hawk.hpp"
 
-namespace muster::taskcluster_api {
+namespace muster::registration {
 namespace {
 
 constexpr std::size_t longest_text = 4096;
@@ -51,7 +51,7 @@ Result<void> Challenges::take(std::string_view text, const Claim& claim, Time no
   if (!hawk::same_mac(hawk::mac_of(key_, text.substr(0, code_at)),
                       text.substr(code_at + before_code.size())))
     return wrong("was not made by this host since it started");
-  // What is left was made here: it is whole, and only the names may be those of another.
+  // The rest was made here, so it is complete; only the names may be those of another worker.
   const std::string head = head_of(claim);
   if (!text.starts_with(head) || head.size() > nonce_at)
     return wrong("was made for another worker, pool or provider");
@@ -59,7 +59,7 @@ Result<void> Challenges::take(std::string_view text, const Claim& claim, Time no
   if (!expires) return wrong("was made for another worker, pool or provider");
   const auto nonce_end = nonce_at + before_nonce.size();
   const std::lock_guard lock(mutex_);
-  // A clock that is set back brings no challenge back.
+  // A clock that is set back makes no used challenge valid again.
   while (!used_.empty() && (used_.front().expires <= now || used_.size() >= most_used_)) {
     forgotten_ = std::max(forgotten_, used_.front().expires);
     nonces_.erase(used_.front().nonce);
@@ -73,4 +73,4 @@ Result<void> Challenges::take(std::string_view text, const Claim& claim, Time no
   return {};
 }
 
-}  // namespace muster::taskcluster_api
+}  // namespace muster::registration

@@ -1,5 +1,5 @@
-// Texts for machines to sign. Each is for one worker of one pool at one provider, is good for two
-// minutes and is taken once, so that a signature is worth nothing to whoever overhears it.
+// Texts for machines to sign. Each is for one worker of one pool at one provider, is valid for two
+// minutes and is accepted once, so that a signature is worthless to anyone who overhears it.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 #include "host/registration/claim.hpp"
 #include "lib/base/secret.hpp"
 
-namespace muster::taskcluster_api {
+namespace muster::registration {
 
 inline constexpr std::chrono::seconds challenge_lifetime{120};
 
@@ -21,13 +21,13 @@ struct Challenge {
   Time expires{};
 };
 
-// Nothing is kept of a challenge until it comes back: a code in it shows that it was made here. The
-// key of that code is made with this object, so what an earlier process made is not taken.
+// Nothing is stored for a challenge until it comes back: a code in it shows that it was made here.
+// The key of that code is made with this object, so challenges of an earlier process are refused.
 // THREADS: any.
 class Challenges {
  public:
-  // `host` is what the text calls this host. The most that are remembered as used: when there are
-  // more, older ones are no longer taken at all, so that none is ever taken twice.
+  // `host` is what the text calls this host. `most_used` used challenges are remembered; when there
+  // are more, older ones are refused, so that none is ever accepted twice.
   explicit Challenges(std::string host, std::size_t most_used = 100'000);
 
   Challenge make(const Claim& claim, Time now) const;
@@ -48,9 +48,9 @@ class Challenges {
     std::string nonce;
   };
   std::mutex mutex_;
-  std::list<Used> used_;                         // in the order in which they came
+  std::list<Used> used_;                         // in the order of their use
   std::unordered_set<std::string_view> nonces_;  // of those
-  Time forgotten_{};  // what expires by then may have been used: nobody knows any more
+  Time forgotten_{};  // challenges that expire by then may have been used, which is not remembered
 };
 
-}  // namespace muster::taskcluster_api
+}  // namespace muster::registration

@@ -1,9 +1,11 @@
-// What a worker says that it is.
+// Which worker a machine says that it is.
 #pragma once
 
-#include "host/fleet/fleet.hpp"
+#include <string>
 
-namespace muster::taskcluster_api {
+#include "host/fleet/registration.hpp"
+
+namespace muster::registration {
 
 struct Claim {
   fleet::WorkerName name;
@@ -11,10 +13,10 @@ struct Claim {
 
   // "group/id"
   std::string in_words() const { return name.worker_group.str() + "/" + name.worker_id.str(); }
-  // Of the credentials that it gets.
+  // Of the credentials that the worker gets.
   std::string client_id() const { return "worker/" + provider.str() + "/" + key(); }
   // "pool/group/id"
   std::string key() const { return name.worker_pool_id.str() + "/" + in_words(); }
 };
 
-}  // namespace muster::taskcluster_api
+}  // namespace muster::registration

@@ -1,12 +1,14 @@
 #include "host/registration/failed_registrations.hpp"
 
 #include <algorithm>
+#include <arpa/inet.h>
+#include <array>
 #include <cmath>
 
-namespace muster::taskcluster_api {
+namespace muster::registration {
 namespace {
 
-constexpr std::string_view of_relays = "relay ";  // no address begins so
+constexpr std::string_view of_relays = "relay ";  // no address begins like this
 
 std::string of_worker_key(const std::string& peer, const std::string& worker) {
   return peer + "\n" + worker;
@@ -18,7 +20,7 @@ const BucketSettings& FailedRegistrations::settings_of(const std::string& peer) 
   return peer.starts_with(of_relays) ? limits_.of_relay : limits_.of_peer;
 }
 
-// A bucket that is full again says no more than one that is not there.
+// A full bucket means the same as none.
 FailedRegistrations::Bucket* FailedRegistrations::find(const std::string& key,
                                                        const BucketSettings& settings,
                                                        SteadyTime now) {
@@ -90,11 +92,21 @@ std::string address_of(const std::string& peer) {
   const auto colon = peer.rfind(':');
   std::string address = colon == std::string::npos ? peer : peer.substr(0, colon);
   if (!address.starts_with('[')) return address;
-  // The first four groups; a shorter form has its zeroes left out, and what is left names it well.
+  // The first four groups. A form with fewer leaves out zeroes, and still names the network.
   std::size_t end = 0;
   for (int groups = 0; groups < 4 && end != std::string::npos; ++groups)
     end = address.find(':', end + 1);
   return address.substr(0, end);
 }
 
-}  // namespace muster::taskcluster_api
+std::string network_of(const std::string& address) {
+  std::array<unsigned char, 16> bytes{};
+  if (::inet_pton(AF_INET, address.c_str(), bytes.data()) == 1) return address;
+  if (::inet_pton(AF_INET6, address.c_str(), bytes.data()) != 1) return {};
+  std::fill(bytes.begin() + 8, bytes.end(), 0);
+  std::array<char, INET6_ADDRSTRLEN> network{};
+  ::inet_ntop(AF_INET6, bytes.data(), network.data(), network.size());
+  return network.data();
+}
+
+}  // namespace muster::registration

@@ -1,7 +1,7 @@
-// Keeps machines that register wrongly, again and again, from costing others: each failure takes a
-// token from the bucket of its peer, and from that of the worker it claims to be. A peer or worker
-// whose bucket is empty is told to wait before anything is done for it. Registrations that succeed
-// cost nothing.
+// Keeps machines that fail to register again and again from slowing down others: each failure takes
+// a token from the bucket of its peer and from that of the worker it claims to be. A peer or worker
+// whose bucket is empty has to wait before anything is done for it. Registrations that succeed cost
+// nothing.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 #include "lib/base/clock.hpp"
 
-namespace muster::taskcluster_api {
+namespace muster::registration {
 
 struct BucketSettings {
   double burst;
@@ -21,10 +21,10 @@ struct BucketSettings {
 };
 
 struct FailureLimits {
-  // Many machines may stand behind one address: a few that fail must not lock out the others.
+  // Many machines may be behind one address: a few that fail must not lock out the others.
   BucketSettings of_peer{100, 2};
   BucketSettings of_worker{10, 1.0 / 6};
-  // A whole datacenter stands behind a relay; its machines have buckets of their own.
+  // A whole datacenter is behind a relay; its machines have buckets of their own.
   BucketSettings of_relay{1000, 50};
   std::size_t most_buckets = 100'000;
 };
@@ -34,7 +34,7 @@ class FailedRegistrations {
  public:
   explicit FailedRegistrations(FailureLimits limits = {}) : limits_(limits) {}
 
-  // How long whoever it is has to wait; nothing: not at all.
+  // How long the peer, or the worker behind it, has to wait; nothing: not at all.
   std::optional<std::chrono::seconds> must_wait(const std::string& peer, SteadyTime now);
   std::optional<std::chrono::seconds> must_wait(const std::string& peer, const std::string& worker,
                                                 SteadyTime now);
@@ -58,13 +58,17 @@ class FailedRegistrations {
   const FailureLimits limits_;
   mutable std::mutex mutex_;
   std::unordered_map<std::string, Bucket> buckets_;
-  std::list<std::string> uses_;  // keys, the one that failed last in front
+  std::list<std::string> uses_;  // keys, the latest failure first
 };
 
-// The peer that a relay is, whatever its address: nobody else has that bucket.
+// The peer of a relay's bucket, whatever its address. No machine has the same.
 std::string relay_key(const std::string& client_id);
 
-// "192.0.2.7" of "192.0.2.7:4711"; of an IPv6 address its network, for a machine has all of one.
+// "192.0.2.7" of "192.0.2.7:4711"; of an IPv6 address its network, because a machine has all
+// addresses of one.
 std::string address_of(const std::string& peer);
 
-}  // namespace muster::taskcluster_api
+// The address itself, or of IPv6 its network; empty if the text is no address.
+std::string network_of(const std::string& address);
+
+}  // namespace muster::registration

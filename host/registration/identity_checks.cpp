@@ -2,11 +2,11 @@
 
 #include "lib/http/worker_threads.hpp"
 
-namespace muster::taskcluster_api {
+namespace muster::registration {
 namespace {
 
 constexpr std::size_t calls_at_once = 4;    // of one provider
-constexpr std::size_t longest_line = 1000;  // a fleet that starts anew registers all at once
+constexpr std::size_t longest_line = 1000;  // after a restart a whole fleet registers at once
 
 }  // namespace
 
@@ -23,7 +23,7 @@ void IdentityChecks::stop() {
 }
 
 bool IdentityChecks::run(const ProviderId& provider, std::function<void(const Identify&)> check) {
-  // The last holder of a line waits for its threads, so nobody who may be one of them holds it.
+  // Under the lock, so that no thread of a line ever owns it: the owner joins its threads.
   const std::lock_guard lock(mutex_);
   if (stopped_) return false;
   auto& line = lines_[provider];  // of configured providers only, so they are few
@@ -31,4 +31,4 @@ bool IdentityChecks::run(const ProviderId& provider, std::function<void(const Id
   return line->run([this, check = std::move(check)] { check(identify_); });
 }
 
-}  // namespace muster::taskcluster_api
+}  // namespace muster::registration

@@ -1,16 +1,24 @@
-// Asks providers whether workers are who they say, each on threads of its own: one that hangs keeps
-// nobody waiting but its own workers.
+// Asks providers whether workers are who they say, each on threads of its own: a provider that
+// hangs delays only its own workers.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string>
 
-#include "host/taskcluster_api/parts.hpp"
+#include <muster/provider.hpp>
 
-namespace muster::taskcluster_api {
+#include "lib/base/log.hpp"
+
+namespace muster::http {
+class WorkerThreads;
+}
+
+namespace muster::registration {
+
+// Checks an identity proof with the provider. Blocks up to its deadline. THREADS: any.
+using Identify = std::function<Result<Identity>(const ProviderId&, const IdentifyRequest&)>;
 
 // THREADS: any.
 class IdentityChecks {
@@ -18,13 +26,13 @@ class IdentityChecks {
   IdentityChecks(Identify identify, Log log);
   ~IdentityChecks();
 
-  // The check runs on a thread that may wait, and asks the provider there. False: too many wait for
-  // this provider already, and nothing will happen.
+  // Runs the check on a thread that may wait, where it can ask the provider. False: too many checks
+  // wait for this provider already, and this one is dropped.
   bool run(const ProviderId& provider, std::function<void(const Identify&)> check);
 
-  // Waits for the calls that run; afterwards nobody is asked any more. Whoever waits for an answer
-  // keeps this object alive, so its end may come on one of its own threads: by then it must be
-  // stopped. IDEMPOTENT. THREADS: any but its own.
+  // Waits for the checks that run; afterwards no provider is asked any more. The checks share
+  // ownership of this object, so the last owner may be one of its own threads: it must be stopped
+  // by then. IDEMPOTENT. THREADS: any but its own.
   void stop();
 
  private:
@@ -35,4 +43,4 @@ class IdentityChecks {
   std::map<ProviderId, std::unique_ptr<http::WorkerThreads>> lines_;
 };
 
-}  // namespace muster::taskcluster_api
+}  // namespace muster::registration

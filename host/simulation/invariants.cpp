@@ -1,6 +1,8 @@
 // What must hold at every step, and at the end.
 #include <algorithm>
 
+#include <muster/enum_name.hpp>
+
 #include "host/fleet/changing.hpp"
 #include "host/queue/queue.hpp"
 #include "host/simulation/parts.hpp"
@@ -58,7 +60,7 @@ void World::check_end() {
   for (const fleet::Worker& worker : fleet_->workers())
     if (fleet::is_alive(worker))
       violated("worker " + std::to_string(worker.number) + " did not end: " + worker.reason + " (" +
-               std::string(enum_names(worker.state)[static_cast<std::size_t>(worker.state)]) + ")");
+               name_of(worker.state) + ")");
   if (fleet_->queue().waiting() != 0) violated("a request still waits");
   for (const queue::Team& team : fleet_->queue().teams())
     if (team.leases != 0) violated("team " + team.id.str() + " still holds a worker");

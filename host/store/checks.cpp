@@ -14,7 +14,7 @@ std::size_t kind_of(ColumnType type) {
 
 Error mistake(const Table& table, const std::string& what) {
   return Error::invalid("table " + std::string(table.name) + ": " + what +
-                        "; this is a mistake in muster itself");
+                        "; this is a bug in muster");
 }
 
 Result<void> check_value(const Table& table, std::size_t column, const Value& value,

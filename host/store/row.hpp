@@ -13,6 +13,7 @@
 
 #include <muster/codec.hpp>
 #include <muster/context.hpp>
+#include <muster/enum_name.hpp>
 #include <muster/fields.hpp>
 #include <muster/ids.hpp>
 #include <muster/json.hpp>
@@ -85,9 +86,7 @@ template <class E>
 requires std::is_enum_v<E>
 struct ColumnOf<E> {
   static constexpr ColumnType type = ColumnType::text;
-  static Value write(E value) {
-    return std::string(enum_names(value)[static_cast<std::size_t>(value)]);
-  }
+  static Value write(E value) { return name_of(value); }
   static bool read(const Value& value, E& out) {
     const auto* text = std::get_if<std::string>(&value);
     if (!text) return false;

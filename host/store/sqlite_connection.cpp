@@ -93,7 +93,7 @@ Error error_of(const std::string& file, int code, const std::string& words, int 
       return Error::transient(database + ": there is no memory left");
     default:
       return Error::invalid(database + " refuses a statement (" + words +
-                            "); this is a mistake in muster itself");
+                            "); this is a bug in muster");
   }
 }
 

@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "host/api/registration_paths.hpp"
-#include "host/registration/registration.hpp"
+#include "host/registration/registrar.hpp"
 #include "host/taskcluster_api/handlers.hpp"
 #include "host/taskcluster_api/references.hpp"
 
@@ -59,14 +59,14 @@ HandlerOfCall handler_of(const Endpoint& endpoint) {
 void answer(const std::shared_ptr<const Api>& api, const Endpoint& endpoint, HandlerOfCall handler,
             http::Request&& request, const http::Reply& reply) {
   const bool registers = handler == register_worker;
-  const auto refusal = registers ? refuse_peer(*api, request) : std::nullopt;
+  const std::string address = registers ? registration::address_of(request.peer) : "";
+  const auto refusal = registers ? api->parts.registrar->check_peer(address) : std::nullopt;
   const auto call = std::make_shared<Call>(api, endpoint, std::move(request), reply);
-  if (refusal) return call->fail(*refusal);
+  if (refusal) return call->fail(to_failure(*refusal));
   if (call->passes_checks())
     handler(call);
-  else if (registers)  // what is not even a registration is a wrong one
-    api->registrations->failures.failed(address_of(call->request().peer), "",
-                                        api->parts.clock->steady());
+  else if (registers)
+    api->parts.registrar->note_malformed_request(address);
 }
 
 void add_documents(http::Router& router, const Schemas& schemas) {
@@ -83,13 +83,11 @@ void add_documents(http::Router& router, const Schemas& schemas) {
 
 }  // namespace
 
-std::shared_ptr<const Api> add_routes(http::Router& router, Parts parts, FailureLimits limits) {
+std::shared_ptr<const Api> add_routes(http::Router& router, Parts parts) {
   while (parts.root_url.ends_with('/')) parts.root_url.pop_back();
   Schemas schemas(parts.root_url);
-  auto registrations = std::make_shared<Registrations>(parts, limits);
   const SteadyTime started = parts.clock->steady();
-  const auto api = std::make_shared<const Api>(
-      Api{std::move(parts), std::move(schemas), std::move(registrations), started});
+  const auto api = std::make_shared<const Api>(Api{std::move(parts), std::move(schemas), started});
   for (const Endpoint& endpoint : endpoints())
     router.add(
         std::string(endpoint.method), router_pattern(endpoint),
@@ -105,13 +103,7 @@ std::shared_ptr<const Api> add_routes(http::Router& router, Parts parts, Failure
                   }));
   add_documents(router, api->schemas);
   add_own_paths(router, api);
-  // Calls share the inner one, so that it lives as long as the last of them; who has this one stops
-  // the threads.
-  return {api.get(), [api](const Api*) { api->registrations->checks.stop(); }};
-}
-
-void write_metrics(const Api& api, metrics::Page& page) {
-  api.registrations->meters.write(page);
+  return api;
 }
 
 }  // namespace muster::taskcluster_api

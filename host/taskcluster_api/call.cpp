@@ -6,7 +6,9 @@
 
 #include "host/auth/authority.hpp"
 #include "host/fleet/service.hpp"
+#include "host/registration/refusal.hpp"
 #include "host/taskcluster_api/pretty_text.hpp"
+#include "lib/base/letter_case.hpp"
 #include "lib/http/query_text.hpp"
 
 namespace muster::taskcluster_api {
@@ -15,15 +17,8 @@ namespace {
 constexpr std::string_view omitted = "(OMITTED)";
 constexpr std::size_t longest_shown = 64 * 1024;  // nobody reads more of it, and it costs
 
-std::string lower(std::string_view text) {
-  std::string small(text);
-  for (char& c : small)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return small;
-}
-
 bool is_json(const http::Request& request) {
-  const std::string type = lower(request.header("content-type").value_or(""));
+  const std::string type = to_lower(request.header("content-type").value_or(""));
   const std::string_view word = std::string_view(type).substr(0, type.find(';'));
   const auto last = word.find_last_not_of(" \t");
   return last != std::string_view::npos && word.substr(0, last + 1) == "application/json";
@@ -99,6 +94,10 @@ Failure to_failure(const Error& error) {
     default:
       return {"ServiceUnavailable", error.message};
   }
+}
+
+Failure to_failure(const registration::Refusal& refusal) {
+  return {registration::code_of(refusal.reason), refusal.message, refusal.retry_after};
 }
 
 // -------------------------------------------------------------------------------------------------

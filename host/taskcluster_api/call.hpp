@@ -24,9 +24,11 @@ class Fleet;
 struct Now;
 }  // namespace muster::fleet
 
-namespace muster::taskcluster_api {
+namespace muster::registration {
+struct Refusal;
+}
 
-class Registrations;
+namespace muster::taskcluster_api {
 
 // Why a request is refused: one of the API's codes, and a sentence.
 struct Failure {
@@ -49,6 +51,7 @@ Failure not_found(std::string message);
 Failure conflict(std::string message);
 // What the fleet says, in the API's codes.
 Failure to_failure(const Error& error);
+Failure to_failure(const registration::Refusal& refusal);
 
 int status_of(std::string_view code);
 
@@ -56,7 +59,6 @@ int status_of(std::string_view code);
 struct Api {
   Parts parts;
   Schemas schemas;
-  std::shared_ptr<Registrations> registrations;
   SteadyTime started{};
 };
 

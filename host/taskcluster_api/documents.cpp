@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <muster/enum_name.hpp>
+
 #include "host/pools/api_pool.hpp"
 
 namespace muster::taskcluster_api {
@@ -188,8 +190,7 @@ void write_launch_config(PrettyText& text, const Fleet& fleet, const LaunchConfi
   text.key("created").time(state.created);
   text.key("lastModified").time(archived ? state.archived : state.created);
   if (detail == LaunchConfigDetail::single) {
-    text.key("status").string(
-        enum_names(LaunchConfigStatus{})[static_cast<std::size_t>(state.status)]);
+    text.key("status").string(name_of(state.status));
     if (state.status == LaunchConfigStatus::paused) {
       text.key("pausedUntil").time(state.paused_until);
       if (!state.pause_reason.empty()) text.key("pauseReason").string(state.pause_reason);

@@ -19,6 +19,9 @@ class Service;
 namespace muster::http {
 class WorkerThreads;
 }
+namespace muster::registration {
+class Registrar;
+}
 namespace muster::store {
 class Store;
 }
@@ -33,15 +36,13 @@ struct ProviderInfo {
   bool announced = false;  // its workers are announced, not launched (capability)
 };
 
-// Checks an identity proof with the provider. Blocks up to its deadline. THREADS: any.
-using Identify = std::function<Result<Identity>(const ProviderId&, const IdentifyRequest&)>;
-
 // All pointers are borrowed and must outlive the router's last answer.
 struct Parts {
   fleet::Service* fleet = nullptr;  // none: nothing works, because of `problem`
   std::string problem = {};
   const store::Store* store = nullptr;
   const auth::Authority* authority = nullptr;
+  registration::Registrar* registrar = nullptr;
   http::WorkerThreads* workers = nullptr;  // for what waits for the store or for a provider
   std::shared_ptr<const Clock> clock;
   Log log = {};
@@ -50,7 +51,6 @@ struct Parts {
   std::function<std::vector<ProviderInfo>()> providers;      // at once; THREADS: any
   std::function<pools::ProviderContext()> provider_context;  // may wait for providers
   pools::Expand expand;
-  Identify identify;
 };
 
 }  // namespace muster::taskcluster_api

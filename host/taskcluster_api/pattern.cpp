@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "host/registration/worker_names.hpp"
+
 namespace muster::taskcluster_api {
 namespace {
 
@@ -13,28 +15,6 @@ constexpr bool is_small(char c) {
 }
 constexpr bool is_word(char c) {
   return is_digit(c) || is_small(c) || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
-}
-
-constexpr std::size_t longest_name = 38;
-
-bool is_name(std::string_view text) {
-  return !text.empty() && text.size() <= longest_name && std::ranges::all_of(text, is_word);
-}
-
-bool is_worker_type(std::string_view text) {
-  const auto inside = [](char c) { return is_small(c) || is_digit(c) || c == '-'; };
-  return !text.empty() && text.size() <= longest_name && is_small(text.front()) &&
-         text.back() != '-' && std::ranges::all_of(text, inside);
-}
-
-bool is_worker_pool_id(std::string_view text) {
-  const auto slash = text.find('/');
-  return slash != std::string_view::npos && is_name(text.substr(0, slash)) &&
-         is_worker_type(text.substr(slash + 1));
-}
-
-bool is_launch_config_id(std::string_view text) {
-  return is_name(text);
 }
 
 bool is_number(std::string_view text) {
@@ -68,9 +48,9 @@ bool is_some_worker_pool(std::string_view text) {
 }  // namespace
 
 const Pattern worker_pool_id_pattern{R"(/^[a-zA-Z0-9-_]{1,38}\/[a-z]([-a-z0-9]{0,36}[a-z0-9])?$/)",
-                                     is_worker_pool_id};
-const Pattern name_pattern{"/^([a-zA-Z0-9-_]{1,38})$/", is_name};
-const Pattern launch_config_id_pattern{"/^[a-zA-Z0-9-_]{1,38}$/", is_launch_config_id};
+                                     registration::is_worker_pool_id};
+const Pattern name_pattern{"/^([a-zA-Z0-9-_]{1,38})$/", registration::is_worker_name};
+const Pattern launch_config_id_pattern{"/^[a-zA-Z0-9-_]{1,38}$/", registration::is_worker_name};
 const Pattern number_pattern{"/^[0-9]+$/", is_number};
 const Pattern anything_pattern{"/./", has_a_letter};
 const Pattern flag_pattern{"/^(true|false)$/", is_flag};

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "host/registration/meters.hpp"
 #include "host/taskcluster_api/endpoints.hpp"
-#include "host/taskcluster_api/meters.hpp"
 
 namespace muster::taskcluster_api {
 namespace {
@@ -129,7 +129,7 @@ json::object logs_reference(const Schemas& schemas) {
 
 json::object metrics_reference(const Schemas& schemas) {
   json::array metrics;
-  for (const MeterDescription& meter : meter_descriptions()) {
+  for (const registration::MeterDescription& meter : registration::meter_descriptions()) {
     json::object labels;
     for (const auto& [name, meaning] : meter.labels) labels[name] = meaning;
     json::object metric{

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <muster/codec.hpp>
+#include <muster/enum_name.hpp>
 
 #include "host/fleet/service.hpp"
 #include "host/registration/claim.hpp"
@@ -50,9 +51,7 @@ struct Wanted {
 bool fits(const Fleet& fleet, const Worker& worker, const Wanted& wanted, Time now) {
   if (!has_name(worker) || (wanted.before && worker.number >= *wanted.before)) return false;
   if (wanted.group && fleet.group_name(worker.group) != *wanted.group) return false;
-  if (wanted.state &&
-      enum_names(WorkerState{})[static_cast<std::size_t>(shown_state(worker))] != *wanted.state)
-    return false;
+  if (wanted.state && muster::name_of(shown_state(worker)) != *wanted.state) return false;
   if (wanted.quarantined && (worker.in_quarantine_until() > now) != *wanted.quarantined)
     return false;
   if (!wanted.launch_config) return true;
@@ -177,7 +176,8 @@ void remove_worker(const CallPtr& call) {
   change(call, [name = name_of(*call), by = call->client_id()](Fleet& fleet, Now now) -> Answer {
     const Worker* worker = fleet.find_worker(name);
     if (!worker) return not_found("Worker not found");
-    const bool itself = by == Claim{name, fleet.providers()[worker->provider].id}.client_id();
+    const bool itself =
+        by == registration::Claim{name, fleet.providers()[worker->provider].id}.client_id();
     const auto removed =
         itself ? fleet.sign_off(name, "the worker has signed off", now)
                : fleet.remove_worker(name, "workerManager.removeWorker API call", now);

@@ -15,7 +15,7 @@ constexpr milliseconds too_long = 24h * 30;
 constexpr double step = 1.02;  // how exact a time is
 constexpr double p90_of_normal = 1.2816;
 
-// The times that are told apart, in their order.
+// The times that are distinguished, in their order.
 const std::vector<milliseconds>& times() {
   static const std::vector<milliseconds> all = [] {
     std::vector<milliseconds> made;

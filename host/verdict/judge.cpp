@@ -1,7 +1,8 @@
 #include <algorithm>
 
+#include <muster/plural.hpp>
+
 #include "host/verdict/verdict.hpp"
-#include "lib/base/plural.hpp"
 
 namespace muster::verdict {
 namespace {

@@ -21,7 +21,7 @@ namespace muster::verdict {
 enum class Kind {
   placed,     // it has all that it wants
   launching,  // what it wants is on its way
-  waiting,    // its turn, or somebody's end, will come
+  waiting,    // its turn, or the end of a worker, will come
   blocked     // nothing will come unless something changes
 };
 constexpr auto enum_names(Kind) {
@@ -106,7 +106,7 @@ enum class Look {
   enough,         // nothing more is needed
   serves_on,      // workers that were about to end serve on
   full,           // more is needed, and it has as much as it may
-  nothing_bid,    // nobody can launch what is needed
+  nothing_bid,    // no provider can launch what is needed
   nothing_taken,  // the strategy takes none of the bids
   launched
 };

@@ -1,8 +1,8 @@
 #include "host/wiring/fleet_metrics.hpp"
 
 #include <muster/codec.hpp>
+#include <muster/enum_name.hpp>
 
-#include "host/api/members.hpp"
 #include "host/fleet/queue_load.hpp"
 #include "host/queue/queue.hpp"
 
@@ -24,7 +24,7 @@ std::pair<verdict::Kind, std::string> counted_as(const verdict::Verdict& verdict
 void write_verdicts(const char* name, const char* about, const VerdictCounts& counts, Page& page) {
   for (const auto& [verdict, count] : counts)
     page.gauge(name, about, number(count),
-               {{"verdict", api::name_of(verdict.first)}, {"cause", verdict.second}});
+               {{"verdict", name_of(verdict.first)}, {"cause", verdict.second}});
 }
 
 // Of pools that have all that they want nothing is asked.
@@ -37,8 +37,7 @@ void write_launch_configs(const fleet::Fleet& fleet, fleet::Now now, Page& page)
       ++counts[counted_as(fleet.verdict_of(at, weights, now))];
   }
   write_verdicts("muster_fleet_launch_config_verdicts",
-                 "Launch configurations of pools that want more, by what is to be said of them",
-                 counts, page);
+                 "Launch configurations of pools that want more, by verdict", counts, page);
 }
 
 double oldest_wait(const std::optional<Time>& oldest, Time now) {
@@ -57,13 +56,13 @@ void write_pool(const fleet::Pool& pool, Page& page) {
   capacity("draining", pool.totals.draining);
   capacity("stopping", pool.totals.stopping);
   capacity("absent", pool.totals.absent);
-  page.gauge("muster_fleet_busy_capacity", "Capacity that works, as far as workers say",
+  page.gauge("muster_fleet_busy_capacity", "Capacity that is busy, as workers report it",
              number(pool.totals.busy), {{"pool", id}});
   page.gauge("muster_fleet_pending_capacity", "Capacity that waits for workers",
              number(pool.demand.pending), {{"pool", id}});
   const auto [kind, cause] = counted_as(pool.verdict);
-  page.gauge("muster_fleet_pool_verdict", "1 for what is to be said of the pool", 1,
-             {{"pool", id}, {"verdict", api::name_of(kind)}, {"cause", cause}});
+  page.gauge("muster_fleet_pool_verdict", "1 for the verdict of the pool", 1,
+             {{"pool", id}, {"verdict", name_of(kind)}, {"cause", cause}});
 }
 
 void write_pool_load(const std::string& id, const fleet::PoolLoad& load, Time now, Page& page) {
@@ -104,7 +103,7 @@ void write_load(const fleet::Fleet& fleet, fleet::Now now, Page& page) {
 }
 
 void write_requests(const fleet::Fleet& fleet, fleet::Now now, Page& page) {
-  write_verdicts("muster_queue_verdicts", "Requests that wait, by what is to be said of them",
+  write_verdicts("muster_queue_verdicts", "Requests that wait, by verdict",
                  fleet.count_verdicts(now), page);
   const verdict::Calibration::Score& score = fleet.queue().calibration().total();
   page.counter("muster_queue_eta_expectations_total", "Requests with an ETA whose outcome is known",
@@ -154,7 +153,7 @@ void write_fleet_metrics(FleetRuntime& host, Page& page) {
                  number(static_cast<std::int64_t>(provider.launchables.size())),
                  {{"provider", provider.id.str()}});
     }
-    page.gauge("muster_fleet_holds", "What is not tried for a while, over all pools",
+    page.gauge("muster_fleet_holds", "Holds, over all pools",
                number(static_cast<std::int64_t>(fleet.holds().size())));
   });
   page.gauge("muster_store_ok", "0 while the store fails and the host is read-only",

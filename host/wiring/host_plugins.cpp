@@ -1,5 +1,7 @@
 #include "host/wiring/host_plugins.hpp"
 
+#include <muster/enum_name.hpp>
+
 namespace muster {
 namespace {
 
@@ -20,8 +22,7 @@ std::string state_of(const config::PluginInstance& instance,
   for (const auto& plugin : plugins.plugins) {
     if (plugin.plugin_id != instance.plugin) continue;
     for (const auto& running : plugin.instances)
-      if (running.instance_id == instance.id)
-        return std::string(enum_names(running.state)[static_cast<std::size_t>(running.state)]);
+      if (running.instance_id == instance.id) return name_of(running.state);
     return plugin.versions.empty() ? "waits for its plugin" : plugin.versions.front().reason;
   }
   return "waits for its plugin";

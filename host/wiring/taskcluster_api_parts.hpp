@@ -14,6 +14,7 @@ struct TaskclusterApiDependencies {
   const PublishedStatus& status;
   const plugin_loader::PluginCatalog& plugins;
   const auth::Authority& authority;
+  registration::Registrar& registrar;
   http::WorkerThreads& workers;
   FleetAccess fleet;
   std::string url;

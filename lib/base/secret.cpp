@@ -1,41 +1,9 @@
 #include "lib/base/secret.hpp"
 
-#include <charconv>
 #include <stdexcept>
 #include <sys/random.h>
 
-#include <openssl/crypto.h>
-#include <openssl/sha.h>
-
 namespace muster {
-
-Sha256 sha256(std::string_view bytes) {
-  Sha256 digest{};
-  ::SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
-  return digest;
-}
-
-std::string to_hex(const Sha256& digest) {
-  static constexpr char digits[] = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * digest.size());
-  for (const unsigned char byte : digest) {
-    text += digits[byte >> 4];
-    text += digits[byte & 15];
-  }
-  return text;
-}
-
-std::optional<Sha256> sha256_from_hex(std::string_view hex) {
-  Sha256 digest{};
-  if (hex.size() != 2 * digest.size()) return std::nullopt;
-  for (std::size_t i = 0; i < digest.size(); ++i) {
-    const char* from = hex.data() + 2 * i;
-    const auto [end, wrong] = std::from_chars(from, from + 2, digest[i], 16);
-    if (wrong != std::errc() || end != from + 2) return std::nullopt;
-  }
-  return digest;
-}
 
 Secret random_token() {
   static constexpr char alphabet[] =
@@ -46,10 +14,6 @@ Secret random_token() {
   std::string text;
   for (const unsigned char byte : bytes) text += alphabet[byte & 63];
   return Secret(std::move(text));
-}
-
-bool equal_in_constant_time(const Sha256& a, const Sha256& b) {
-  return ::CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 }  // namespace muster

@@ -42,7 +42,7 @@ std::string complaint_of(const Finished& finished) {
   auto line = first_line(finished.err);
   for (const std::string_view prefix : {"fatal: ", "error: "})
     if (line.starts_with(prefix)) line.erase(0, prefix.size());
-  return "git: " + (line.empty() ? "it failed without a word" : line);
+  return "git: " + (line.empty() ? "it failed without a message" : line);
 }
 
 }  // namespace muster::git

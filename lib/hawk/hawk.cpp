@@ -8,14 +8,10 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
+#include "lib/base/letter_case.hpp"
+
 namespace muster::hawk {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
 
 std::string upper(std::string_view text) {
   std::string result(text);
@@ -77,7 +73,7 @@ Result<void> each_attribute(std::string_view text, const Take& take) {
 
 // What follows the scheme's name; nothing if it is another scheme.
 std::optional<std::string_view> after_scheme(std::string_view header) {
-  if (header.size() < 5 || lower(header.substr(0, 4)) != "hawk" ||
+  if (header.size() < 5 || to_lower(header.substr(0, 4)) != "hawk" ||
       (header[4] != ' ' && header[4] != '\t'))
     return std::nullopt;
   return header.substr(5);
@@ -90,7 +86,7 @@ std::string normalized(std::string_view kind, const Attributes& attributes,
   std::string text = "hawk.1." + std::string(kind) + "\n";
   for (const std::string& line :
        {attributes.ts, attributes.nonce, upper(request.method), request.resource,
-        lower(request.host), std::to_string(request.port), attributes.hash,
+        to_lower(request.host), std::to_string(request.port), attributes.hash,
         escaped(attributes.ext)})
     text += line + "\n";
   if (!attributes.app.empty()) text += attributes.app + "\n" + attributes.dlg + "\n";
@@ -111,7 +107,7 @@ bool same_mac(std::string_view a, std::string_view b) {
 }
 
 std::string payload_hash(std::string_view content_type, std::string_view body) {
-  std::string type = lower(content_type.substr(0, content_type.find(';')));
+  std::string type = to_lower(content_type.substr(0, content_type.find(';')));
   const auto first = type.find_first_not_of(" \t"), last = type.find_last_not_of(" \t");
   type = first == type.npos ? "" : type.substr(first, last - first + 1);
   const Sha256 digest = sha256("hawk.1.payload\n" + type + "\n" + std::string(body) + "\n");

@@ -10,6 +10,7 @@
 
 #include "lib/base/atomic_file.hpp"
 #include "lib/base/secret_file.hpp"
+#include "lib/crypto/openssl_pointer.hpp"
 
 namespace muster::http {
 namespace {
@@ -83,10 +84,10 @@ void set_options(SSL_CTX* context) {
 Result<void> use_key(SSL_CTX* context, const std::filesystem::path& file) {
   const auto text = read_secret_file(file, "the private key", SecretText::document);
   if (!text) return text.error();
-  const std::unique_ptr<BIO, decltype(&BIO_free)> bytes(
-      BIO_new_mem_buf(text->reveal().data(), static_cast<int>(text->reveal().size())), BIO_free);
-  const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(
-      PEM_read_bio_PrivateKey(bytes.get(), nullptr, no_passphrase, nullptr), EVP_PKEY_free);
+  const OpensslPointer<BIO, BIO_free> bytes(
+      BIO_new_mem_buf(text->reveal().data(), static_cast<int>(text->reveal().size())));
+  const OpensslPointer<EVP_PKEY, EVP_PKEY_free> key(
+      PEM_read_bio_PrivateKey(bytes.get(), nullptr, no_passphrase, nullptr));
   if (!key)
     return Error::config("the private key in " + file.string() + " cannot be used: " + complaint() +
                          "; it must be a PEM file without a passphrase");

@@ -10,6 +10,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
+#include "lib/crypto/openssl_pointer.hpp"
 #include "lib/http/tcp_transport.hpp"
 
 namespace muster::http {
@@ -27,7 +28,7 @@ class TlsTransport final : public Transport {
       : context_(std::move(context)),
         socket_(std::move(socket)),
         peer_(prepare_socket(socket_)),
-        tls_(SSL_new(context_->get()), SSL_free) {
+        tls_(SSL_new(context_->get())) {
     BIO* const bio = BIO_new(context_->socket_method());
     BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(descriptor())));
     BIO_set_init(bio, 1);
@@ -187,7 +188,7 @@ class TlsTransport final : public Transport {
   const std::shared_ptr<const TlsContext> context_;
   asio::ip::tcp::socket socket_;
   const std::string peer_;
-  const std::unique_ptr<SSL, decltype(&SSL_free)> tls_;
+  const OpensslPointer<SSL, SSL_free> tls_;
   Phase phase_ = Phase::unknown;
   bool broken_ = false, goodbye_ = false;
   char* into_ = nullptr;

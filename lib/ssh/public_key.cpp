@@ -9,6 +9,7 @@
 #include <openssl/param_build.h>
 #include <openssl/sha.h>
 
+#include "lib/crypto/openssl_pointer.hpp"
 #include "lib/ssh/wire.hpp"
 
 namespace muster::ssh {
@@ -18,14 +19,7 @@ constexpr std::size_t longest_line = 16 << 10;
 constexpr int least_rsa_bits = 2048, most_rsa_bits = 16384;
 constexpr std::string_view ed25519_word = "ssh-ed25519", rsa_word = "ssh-rsa";
 
-template <auto free>
-struct Freeing {
-  template <class T>
-  void operator()(T* object) const {
-    free(object);
-  }
-};
-using Number = std::unique_ptr<BIGNUM, Freeing<BN_free>>;
+using Number = OpensslPointer<BIGNUM, BN_free>;
 using KeyPointer = std::shared_ptr<EVP_PKEY>;
 
 // A failed call leaves its story in a queue of the thread, where the next user of TLS finds it.
@@ -46,13 +40,12 @@ Number number_of(std::string_view bytes) {
 }
 
 KeyPointer rsa_key(const Number& exponent, const Number& modulus) {
-  const std::unique_ptr<OSSL_PARAM_BLD, Freeing<OSSL_PARAM_BLD_free>> parts(::OSSL_PARAM_BLD_new());
+  const OpensslPointer<OSSL_PARAM_BLD, OSSL_PARAM_BLD_free> parts(::OSSL_PARAM_BLD_new());
   if (!parts || !::OSSL_PARAM_BLD_push_BN(parts.get(), OSSL_PKEY_PARAM_RSA_N, modulus.get()) ||
       !::OSSL_PARAM_BLD_push_BN(parts.get(), OSSL_PKEY_PARAM_RSA_E, exponent.get()))
     return nullptr;
-  const std::unique_ptr<OSSL_PARAM, Freeing<OSSL_PARAM_free>> list(
-      ::OSSL_PARAM_BLD_to_param(parts.get()));
-  const std::unique_ptr<EVP_PKEY_CTX, Freeing<EVP_PKEY_CTX_free>> maker(
+  const OpensslPointer<OSSL_PARAM, OSSL_PARAM_free> list(::OSSL_PARAM_BLD_to_param(parts.get()));
+  const OpensslPointer<EVP_PKEY_CTX, EVP_PKEY_CTX_free> maker(
       ::EVP_PKEY_CTX_new_from_name(nullptr, "RSA", nullptr));
   EVP_PKEY* made = nullptr;
   if (!list || !maker || ::EVP_PKEY_fromdata_init(maker.get()) != 1 ||
@@ -65,7 +58,7 @@ Result<KeyPointer> read_rsa(WireReader& reader) {
   const auto exponent = reader.positive();
   const auto modulus = reader.positive();
   if (!exponent || !modulus || !reader.at_end())
-    return Error::invalid("its bytes are no RSA key: it is cut off, or damaged");
+    return Error::invalid("it is not an RSA key: it is truncated or damaged");
   if (exponent->size() > 8 || modulus->size() > most_rsa_bits / 8)
     return Error::invalid("its numbers are larger than those of any RSA key in use");
   const Number e = number_of(*exponent), n = number_of(*modulus);
@@ -83,10 +76,10 @@ Result<KeyPointer> read_rsa(WireReader& reader) {
 Result<KeyPointer> read_ed25519(WireReader& reader) {
   const auto point = reader.text();
   if (!point || point->size() != 32 || !reader.at_end())
-    return Error::invalid("its bytes are no Ed25519 key: it is cut off, or damaged");
+    return Error::invalid("it is not an Ed25519 key: it is truncated or damaged");
   KeyPointer key = owned(
       ::EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, octets(*point), point->size()));
-  if (!key) return Error::invalid("its bytes are no Ed25519 key");
+  if (!key) return Error::invalid("it is not an Ed25519 key");
   return key;
 }
 
@@ -122,7 +115,7 @@ Result<PublicKey> PublicKey::parse(std::string_view line) {
   if (line.size() > longest_line) return Error::invalid("is too long for a key");
   while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
   if (line.find_first_of("\r\n") != std::string_view::npos)
-    return Error::invalid("has several lines; each key is a text of its own");
+    return Error::invalid("has several lines; each key is a string of its own");
   if (line.find("PRIVATE KEY") != std::string_view::npos)
     return Error::invalid("is a private key: only the public one belongs here");
   const std::string_view kind = next_word(line);
@@ -156,7 +149,7 @@ Result<std::vector<PublicKey>> parse_keys(const std::vector<std::string>& lines)
 bool PublicKey::verifies(std::string_view message, std::string_view signature,
                          RsaDigest digest) const {
   const ForgetFailures forget;
-  const std::unique_ptr<EVP_MD_CTX, Freeing<EVP_MD_CTX_free>> check(::EVP_MD_CTX_new());
+  const OpensslPointer<EVP_MD_CTX, EVP_MD_CTX_free> check(::EVP_MD_CTX_new());
   const EVP_MD* const hash = !rsa_                         ? nullptr
                              : digest == RsaDigest::sha512 ? ::EVP_sha512()
                                                            : ::EVP_sha256();

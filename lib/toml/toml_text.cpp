@@ -2,16 +2,19 @@
 
 #include <cstdio>
 
+#include <muster/rules/toml_nesting.hpp>
+
 namespace muster::config {
 namespace {
 
+// Bytes that the parser must not see.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
 
   std::optional<Mistake> scan() {
     while (at_ < text_.size()) {
-      std::size_t length = sequence_length();
+      const std::size_t length = sequence_length();
       if (length == 0) return wrong("this byte is not UTF-8", "save the file as UTF-8");
       if (is_control()) {
         char code[8];
@@ -19,10 +22,6 @@ class Scanner {
         return wrong(std::string("control character ") + code,
                      "delete it, or write it as an escape in a \"string\"");
       }
-      track(length);
-      if (depth_ > max_toml_depth || dots_ > max_toml_depth)
-        return wrong("nested deeper than " + std::to_string(max_toml_depth) + " levels",
-                     "no key of a host configuration is nested so deep");
       advance(length);
     }
     return std::nullopt;
@@ -52,52 +51,6 @@ class Scanner {
     return overlong || surrogate || too_large ? 0 : length;
   }
 
-  // Follows strings and comments just so far that brackets and dots inside them do not count.
-  void track(std::size_t& length) {
-    const char c = text_[at_];
-    if (c == '\n' && quote_.size() != 3) quote_ = {}, dots_ = 0;  // one-line strings end here
-    if (c == '\n') comment_ = false;
-    if (comment_) return;
-    if (!quote_.empty()) return inside_string(c, length);
-    switch (c) {
-      case '#':
-        comment_ = true;
-        break;
-      case '"':
-      case '\'':
-        quote_ = text_.substr(at_, text_.substr(at_, 3) == std::string(3, c) ? 3 : 1);
-        length = quote_.size();
-        break;
-      case '[':
-      case '{':
-        ++depth_, dots_ = 0;
-        break;
-      case ']':
-      case '}':
-        if (depth_ > 0) --depth_;
-        dots_ = 0;
-        break;
-      case '=':
-      case ',':
-        dots_ = 0;
-        break;
-      case '.':
-        ++dots_;
-        break;
-      default:
-        break;
-    }
-  }
-
-  void inside_string(char c, std::size_t& length) {
-    if (c == '\\' && quote_[0] == '"' && byte(1) >= 0x20 && byte(1) < 0x7f) {
-      length = 2;
-    } else if (text_.substr(at_, quote_.size()) == quote_) {
-      length = quote_.size();
-      quote_ = {};
-    }
-  }
-
   void advance(std::size_t length) {
     for (std::size_t i = 0; i < length; ++i) {
       const auto c = static_cast<unsigned char>(text_[at_ + i]);
@@ -113,9 +66,8 @@ class Scanner {
     return {Severity::error, position_, "", std::move(reason), std::move(remedy)};
   }
 
-  std::string_view text_, quote_;
-  bool comment_ = false;
-  std::size_t at_ = 0, depth_ = 0, dots_ = 0;
+  std::string_view text_;
+  std::size_t at_ = 0;
   Position position_;
 };
 
@@ -129,7 +81,14 @@ std::optional<Mistake> refuse_dangerous_text(std::string_view text) {
                    "the file has " + std::to_string(text.size()) + " bytes, more than the " +
                        std::to_string(max_toml_bytes) + " that a configuration may have",
                    "check that this is the right file"};
-  return Scanner(text).scan();
+  if (auto mistake = Scanner(text).scan()) return mistake;
+  if (const auto deep = rules::find_deep_nesting(text, max_toml_depth))
+    return Mistake{Severity::error,
+                   {deep->line, deep->column},
+                   "",
+                   "nested deeper than " + std::to_string(max_toml_depth) + " levels",
+                   "no key of a host configuration is nested so deep"};
+  return std::nullopt;
 }
 
 }  // namespace muster::config

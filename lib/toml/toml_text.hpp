@@ -9,7 +9,7 @@
 namespace muster::config {
 
 constexpr std::size_t max_toml_bytes = 1024 * 1024;
-constexpr std::size_t max_toml_depth = 32;  // brackets within brackets, or parts of a dotted key
+constexpr std::size_t max_toml_depth = 32;  // brackets within brackets and parts of dotted keys
 
 // The parser reads past its tables on bytes that are no UTF-8 or control characters, and recurses
 // as deep as the text says. Finds the first such place.

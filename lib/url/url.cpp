@@ -95,12 +95,12 @@ bool Url::is_loopback() const {
 Result<Url> parse_http_url(std::string_view text) {
   Url url;
   std::string_view rest = text;
-  if (!take_scheme(rest, url.tls)) return Error::invalid("does not begin with http:// or https://");
+  if (!take_scheme(rest, url.tls)) return Error::invalid("must begin with http:// or https://");
   const auto end = std::min(rest.find_first_of("/?#"), rest.size());
   std::string_view authority = rest.substr(0, end);
   rest.remove_prefix(end);
   if (authority.find('@') != authority.npos)
-    return Error::invalid("has a user name or a password in it");
+    return Error::invalid("has a user name or a password in it").with_code(url_has_user);
   url.port = url.tls ? 443 : 80;
   const auto bracket = authority.rfind(']');
   if (const auto colon = authority.rfind(':');

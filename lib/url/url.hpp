@@ -33,7 +33,8 @@ struct Url {
 // Accepts http and https only. Refuses a user name or a password, which would end up in logs, and
 // every character that RFC 3986 does not allow (white space, control characters, bytes above 127).
 // Fails as `invalid`; the message continues a sentence that names the URL ("has no host") and never
-// repeats it, because it may hold a secret.
+// repeats it, because it may hold a secret. The code says whether it does.
+inline constexpr const char* url_has_user = "urlHasUser";
 Result<Url> parse_http_url(std::string_view text);
 
 // "provider/ec2" → "provider%2Fec2": one segment of a path or one value of a query.

@@ -1,6 +1,7 @@
 #include <unordered_map>
 
 #include <muster/nearest.hpp>
+#include <muster/plural.hpp>
 
 #include "json_schema_validation.hpp"
 
@@ -10,10 +11,10 @@ void Validation::check_array(Frame& frame) {
   const Node& node = frame.node;
   const std::size_t size = frame.instance.get_array().size();
   if (node.min_items && size < *node.min_items)
-    frame.fail("minItems", "has " + plural(size, "item") + ", but at least " +
+    frame.fail("minItems", "has " + count_of(size, "item") + ", but at least " +
                                std::to_string(*node.min_items) + " are needed");
   if (node.max_items && size > *node.max_items)
-    frame.fail("maxItems", "has " + plural(size, "item") + ", but at most " +
+    frame.fail("maxItems", "has " + count_of(size, "item") + ", but at most " +
                                std::to_string(*node.max_items) + " are allowed");
   if (!frame.done() && node.unique_items) check_unique(frame);
   if (!frame.done()) check_items(frame);
@@ -29,7 +30,7 @@ void Validation::check_items(Frame& frame) {
     const Where where{&frame.where, {}, i, true};
     if (schema->never && i >= node.prefix_items.size())
       frame.fail_at(where, node.items_keyword,
-                    "at most " + plural(node.prefix_items.size(), "item") + " may stand here");
+                    "at most " + count_of(node.prefix_items.size(), "item") + " may stand here");
     else
       frame.require(check(*schema, items[i], where, nullptr, frame.sink));
     frame.mark(i);
@@ -47,10 +48,11 @@ void Validation::check_contains(Frame& frame) {
     if (node.contains_evaluates) frame.mark(i);
   }
   if (found < node.min_contains)
-    frame.fail("contains", "has " + plural(found, "item") + " of the required form, but at least " +
+    frame.fail("contains", "has " + count_of(found, "item") +
+                               " of the required form, but at least " +
                                std::to_string(node.min_contains) + " must be");
   if (node.max_contains && found > *node.max_contains)
-    frame.fail("maxContains", "has " + plural(found, "item") + " of a form of which at most " +
+    frame.fail("maxContains", "has " + count_of(found, "item") + " of a form of which at most " +
                                   std::to_string(*node.max_contains) + " may be");
 }
 
@@ -78,10 +80,10 @@ void Validation::check_object(Frame& frame) {
   const Node& node = frame.node;
   const object& members = frame.instance.get_object();
   if (node.min_properties && members.size() < *node.min_properties)
-    frame.fail("minProperties", "has " + plural(members.size(), "key") + ", but at least " +
+    frame.fail("minProperties", "has " + count_of(members.size(), "key") + ", but at least " +
                                     std::to_string(*node.min_properties) + " are needed");
   if (node.max_properties && members.size() > *node.max_properties)
-    frame.fail("maxProperties", "has " + plural(members.size(), "key") + ", but at most " +
+    frame.fail("maxProperties", "has " + count_of(members.size(), "key") + ", but at most " +
                                     std::to_string(*node.max_properties) + " are allowed");
   check_required(frame);
   if (!node.properties.empty() || !node.pattern_properties.empty() || node.additional_properties ||

@@ -2,6 +2,7 @@
 #include <array>
 
 #include <muster/nearest.hpp>
+#include <muster/plural.hpp>
 
 #include "json_schema_validation.hpp"
 
@@ -55,10 +56,6 @@ std::size_t size_of(const value& instance) {
 }
 
 }  // namespace
-
-std::string plural(std::uint64_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
 
 bool Validation::check(const Node& node, const value& instance, const Where& where, Evaluated* seen,
                        Sink sink) {
@@ -169,11 +166,11 @@ void Validation::check_string(Frame& frame) {
   if (node.min_length || node.max_length) {
     const std::size_t length = code_points(text);
     if (node.min_length && length < *node.min_length)
-      frame.fail("minLength", in_quotes(text) + " has " + plural(length, "character") +
+      frame.fail("minLength", in_quotes(text) + " has " + count_of(length, "character") +
                                   ", but at least " + std::to_string(*node.min_length) +
                                   " are needed");
     if (node.max_length && length > *node.max_length)
-      frame.fail("maxLength", in_quotes(text) + " has " + plural(length, "character") +
+      frame.fail("maxLength", in_quotes(text) + " has " + count_of(length, "character") +
                                   ", but at most " + std::to_string(*node.max_length) +
                                   " are allowed");
   }
@@ -216,7 +213,7 @@ void Validation::check_one_of(Frame& frame) {
   if (count == 0) frame.fail("oneOf", frame.sink ? closest_failure(frame, frame.node.one_of) : "");
   if (count > 1)
     frame.fail("oneOf", "must have exactly one of the " +
-                            plural(frame.node.one_of.size(), "allowed form") +
+                            count_of(frame.node.one_of.size(), "allowed form") +
                             ", but has those with the numbers " + fits);
 }
 
@@ -237,7 +234,7 @@ std::string Validation::closest_failure(Frame& frame, const Nodes& branches) {
       best = std::move(found);
   }
   std::string message =
-      "has none of the " + plural(branches.size(), "allowed form") + "; closest: ";
+      "has none of the " + count_of(branches.size(), "allowed form") + "; closest: ";
   if (best.empty()) return message + "none";
   const std::string below = best[0].path.substr(std::min(here.size(), best[0].path.size()));
   return message + (below.empty() ? "" : below + ": ") + best[0].message;

@@ -112,7 +112,4 @@ inline std::string in_quotes(std::string_view text) {
   return excerpt(value(text));
 }
 
-// "1 item", "2 items"
-std::string plural(std::uint64_t count, std::string_view noun);
-
 }  // namespace muster::json::schema_detail

@@ -1,13 +1,9 @@
 // Digests of secrets: what is kept in their place.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 namespace muster {
-
-// 64 small hexadecimal digits.
-std::string sha256_hex(std::string_view text);
 
 // Takes the same time wherever the two differ.
 bool is_digest_of(std::string_view sha256_in_hex, std::string_view secret);

@@ -1,40 +1,21 @@
 #include "plugins/http_service/endpoint.hpp"
 
-#include <curl/curl.h>
-#include <memory>
-
 #include <muster/codec.hpp>
+
+#include "lib/url/url.hpp"
 
 namespace muster::http_service {
 namespace {
 
-using Url = std::unique_ptr<CURLU, decltype(&curl_url_cleanup)>;
-
-std::string part(const Url& url, CURLUPart which) {
-  char* text = nullptr;
-  if (curl_url_get(url.get(), which, &text, 0) != CURLUE_OK) return {};
-  const std::unique_ptr<char, decltype(&curl_free)> owned(text, curl_free);
-  return text;
-}
-
-bool loopback(const std::string& host) {
-  return host == "localhost" || host == "[::1]" ||
-         (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos);
-}
-
 // What is wrong with the address; empty if nothing is.
 std::string mistake_in_url(const Endpoint& endpoint) {
-  const Url url(curl_url(), curl_url_cleanup);
-  if (curl_url_set(url.get(), CURLUPART_URL, endpoint.url.c_str(), CURLU_NON_SUPPORT_SCHEME) !=
-      CURLUE_OK)
-    return "is no URL; write for example \"https://fleet.example/muster\"";
-  const std::string scheme = part(url, CURLUPART_SCHEME);
-  if (scheme != "http" && scheme != "https") return "must begin with http:// or https://";
-  if (!part(url, CURLUPART_USER).empty() || !part(url, CURLUPART_PASSWORD).empty())
+  const auto url = parse_http_url(endpoint.url);
+  if (!url && url.error().code == url_has_user)
     return "has a password in it, which would end up in logs; use tokenFile";
-  if (!part(url, CURLUPART_QUERY).empty() || !part(url, CURLUPART_FRAGMENT).empty())
+  if (!url) return url.error().message;
+  if (url->has_query || url->has_fragment)
     return "has a query or a fragment; methods are appended to its path";
-  if (scheme == "http" && !endpoint.plain_http && !loopback(part(url, CURLUPART_HOST)))
+  if (!url->tls && !endpoint.plain_http && !url->is_loopback())
     return "would send secrets in clear text; use https://, or set plainHttp if the network is "
            "trusted";
   return {};

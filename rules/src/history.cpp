@@ -18,7 +18,7 @@ History::Slot& History::Slot::child(const std::string& child) {
 
 void History::end_last(Slot& slot, std::size_t rule) {
   if (slot.acts.empty() || slot.acts.back().ended_by != none) return;
-  // That a table was empty for a moment, within one rule, is nobody's business.
+  // That a table was empty for a moment, within one rule, does not matter.
   const Act& last = slot.acts.back();
   if (last.rule == rule && last.value && last.value->is_table())
     slot.acts.pop_back();

@@ -1,4 +1,4 @@
-// What every rule did to every path, kept while rules apply, and told at the end.
+// What every rule did to every path, kept while rules apply, and reported at the end.
 #pragma once
 
 #include <cstddef>

@@ -30,7 +30,7 @@ bool lint_patterns(Warnings& warnings, const Clause& clause, std::size_t rule,
   bool hopeless = false;
   for (const Condition& condition : clause.all_of) {
     const auto known = values.find(condition.fact);
-    if (known == values.end()) {  // if nobody knows the name, that is an error of its own
+    if (known == values.end()) {  // an unknown name is an error of its own
       hopeless = hopeless || !std::binary_search(names.begin(), names.end(), condition.fact);
       continue;
     }

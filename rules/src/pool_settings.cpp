@@ -92,7 +92,7 @@ class SettingsReader {
                                    : "must be a string that is not empty");
   }
 
-  // A name, or a table with the name and what the strategy is told.
+  // A name, or a table with the name and the settings of the strategy.
   void read_strategy(PoolSettings& settings) {
     const json::value* value = find("strategy");
     if (!value || !value->is_object()) return read_string("strategy", settings.strategy);

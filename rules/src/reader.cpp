@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <muster/plural.hpp>
 #include <muster/rules/path.hpp>
 
 namespace muster::rules {
@@ -90,8 +91,8 @@ Problems Reader::take_problems() {
   if (problems_.size() > limits_.max_problems) {
     const std::size_t more = problems_.size() - limits_.max_problems;
     problems_.resize(limits_.max_problems);
-    error({}, "", std::to_string(more) + " more problems are not shown", "correct these first",
-          "tooManyProblems");
+    error({}, "", count_of(more, "more problem is", "more problems are") + " not shown",
+          "correct these first", "tooManyProblems");
   }
   return std::move(problems_);
 }

@@ -15,7 +15,7 @@ namespace muster::rules {
 Problems check_text(std::string_view text, const std::string& file, const Limits& limits);
 
 struct ParsedNode {
-  std::optional<Node> root;  // a table; of a TOML text with mended syntax errors: what is left
+  std::optional<Node> root;  // a table; of a TOML text with syntax errors left out: what is left
   Problems problems;
   // The root lacks lines that could not be read, so that what is missing in it means nothing.
   bool partial = false;

@@ -1,6 +1,6 @@
-#include "toml_nesting.hpp"
-
 #include <algorithm>
+
+#include <muster/rules/toml_nesting.hpp>
 
 namespace muster::rules {
 namespace {

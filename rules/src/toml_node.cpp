@@ -4,9 +4,10 @@
 
 #include <toml++/toml.h>
 
+#include <muster/rules/toml_nesting.hpp>
+
 #include "key_path.hpp"
 #include "source_text.hpp"
-#include "toml_nesting.hpp"
 #include "toml_recovery.hpp"
 
 namespace muster::rules {

@@ -139,7 +139,7 @@ TEST_F(MachineOfARack, with_the_key_of_its_pool_is_let_in_renews_and_comes_back)
 TEST_F(MachineOfARack, of_a_pool_with_a_key_at_the_host_has_to_show_it_beside_its_secret) {
   ASSERT_TRUE(eventually([&] { return !shown("named").is_null(); }));
   set_key("stranger");
-  EXPECT_THAT(refusal(*with_secret("named", "14.5")), HasSubstr("wants a key of whoever joins it"));
+  EXPECT_THAT(refusal(*with_secret("named", "14.5")), HasSubstr("requires a key to join"));
   EXPECT_THAT(refusal(*with_secret("named", "14.5", "poolKeyFile = \"key\"\n")),
               HasSubstr("is not a key of this worker's pool"));
   let_run_and_stop(*with_secret("named", "14.5", "poolKeyFile = \"stranger\"\n"));
@@ -177,7 +177,7 @@ TEST_F(MachineOfARack, gets_what_only_it_can_serve_by_what_it_announces) {
 TEST_F(MachineOfARack, announces_no_team_where_the_pool_does_not_let_it) {
   timings = "registrationTimeout = \"300ms\"\n";
   options = {"--team", "ios"};
-  EXPECT_THAT(refusal(*with_key("m-1", "key")), HasSubstr("may not announce `team`"));
+  EXPECT_THAT(refusal(*with_key("m-1", "key")), HasSubstr("may not report `team`"));
   options = {"--team", "ios", "--pool", "build"};
   EXPECT_EQ(with_key("m-1", "key")->exit_code(), 2);
 }

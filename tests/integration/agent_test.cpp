@@ -24,7 +24,7 @@ TEST(AgentProgram, says_how_it_is_used_and_what_is_wrong_with_its_configuration)
       run("muster-agent", {"--check", "--config", (folder / "agent.toml").string()});
   EXPECT_EQ(checked.exit_code, 3);
   EXPECT_THAT(checked.output, AllOf(HasSubstr("agent.toml:1:1: error: folder:"),
-                                    HasSubstr("identity: this must be said")));
+                                    HasSubstr("identity: this is required")));
 }
 
 TEST_F(Machine, with_a_wrong_secret_is_never_registered_and_does_not_show_it) {

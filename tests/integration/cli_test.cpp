@@ -226,7 +226,7 @@ TEST_F(CommandsOfAHost, tables_and_documents_of_everything) {
   EXPECT_THAT(said({"holds", "release", "sim"}, 1), HasSubstr("muster holds"));
   EXPECT_THAT(said({"providers"}), HasSubstr("sim"));
   EXPECT_THAT(said({"clients"}), HasSubstr("admin"));
-  EXPECT_THAT(said({"status"}), HasSubstr("1 pools, 2 workers"));
+  EXPECT_THAT(said({"status"}), HasSubstr("1 pool, 2 workers"));
   EXPECT_THAT(said({"--help"}), HasSubstr("TASKCLUSTER_ROOT_URL"));
 }
 
@@ -262,7 +262,8 @@ TEST_F(CommandsOfAHost, workers_are_quarantined_and_released_with_a_reason) {
   said({"release", "rack", name}, 2);
   EXPECT_THAT(said({"quarantine", "rack", "ab", "--reason", "x"}, 1),
               HasSubstr("workerGroup/workerId"));
-  EXPECT_THAT(said({"quarantine", "rack", "a/b", "--reason", "x"}, 1), HasSubstr("nobody knows"));
+  EXPECT_THAT(said({"quarantine", "rack", "a/b", "--reason", "x"}, 1),
+              HasSubstr("there is no worker b"));
   EXPECT_THAT(said({"quarantine", "rack", name, "--for", "2 moons", "--reason", "x"}, 1),
               HasSubstr("no duration"));
   EXPECT_THAT(said({"quarantine", "rack", name, "--reason", "bad disk"}),

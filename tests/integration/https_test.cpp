@@ -61,7 +61,7 @@ TEST_F(HttpsOfAProcess, sighup_reads_a_renewed_certificate_and_refuses_a_broken_
   const std::string first = open.certificate();
   std::ofstream(certificate) << "nonsense";
   musterd.process().signal(SIGHUP);
-  musterd.process().wait_for("the old certificate goes on: ");
+  musterd.process().wait_for("the old certificate stays in use: ");
   EXPECT_EQ(TlsClient(musterd.port()).certificate(), first);
   make_certificate();
   musterd.process().signal(SIGHUP);

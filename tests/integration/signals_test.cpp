@@ -65,7 +65,8 @@ TEST(SignalsOfAProcess, sighup_refuses_a_bad_configuration_whole_and_keeps_the_o
   musterd.configure("shutdownDeadline = 5\n[log]\nlevel = \"debug\"\nformt = \"text\"\n");
   musterd.process().signal(SIGHUP);
   musterd.process().wait_for("formt");
-  EXPECT_NE(musterd.process().output().find("is refused, the host goes on"), std::string::npos);
+  EXPECT_NE(musterd.process().output().find("is refused, the host keeps the current one"),
+            std::string::npos);
   json::object status = musterd.status();
   ASSERT_EQ(status.at("configurationProblems").as_array().size(), 2u);
   const std::string problem(status.at("configurationProblems").at(0).as_string());

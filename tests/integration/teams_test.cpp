@@ -48,8 +48,7 @@ TEST_F(TeamsAndPools, are_refused_what_makes_no_sense) {
               HasSubstr("the name of a team"));
   EXPECT_THAT(refused({"detach-worker-pool", "--name", "build", "--team", "ios"}),
               HasSubstr("team ios is not attached to worker pool worker-manager/build"));
-  EXPECT_THAT(refused({"destroy-worker-pool", "--name", "build"}),
-              HasSubstr("still has 1 workers"));
+  EXPECT_THAT(refused({"destroy-worker-pool", "--name", "build"}), HasSubstr("still has 1 worker"));
   EXPECT_THAT(refused({"set-team", "--name", "ios", "--weight", "0"}), HasSubstr("weight"));
   EXPECT_THAT(refused({"set-team", "--name", "ios", "--max-held", "-1"}), HasSubstr("limit"));
 }
@@ -84,7 +83,7 @@ TEST_F(TeamsAndPools, have_shares_and_limits_that_hold) {
   const std::string requests = queue_api + "teams/ios/requests";
   ASSERT_TRUE(host_.client().post(requests));
   EXPECT_THAT(refused({"lease", "--team", "ios", "--wait", "1s", "--", "true"}, 75),
-              HasSubstr("team ios has 1 requests waiting, which is its limit"));
+              HasSubstr("team ios has 1 request waiting, which is its limit"));
 }
 
 TEST_F(TeamsAndPools, are_changed_by_nobody_who_may_only_ask_for_workers) {

@@ -142,16 +142,17 @@ class Owners:
 
 
 def check_includes(table, includes, problems):
-    used = set()
+    used = {}
     for include in includes:
         source, target = table.folder_of(include.path), table.folder_of(include.target)
-        if source is None or target is None or source == target:
-            continue
-        used.add((source, target))
+        if source is not None and target is not None and source != target:
+            used.setdefault((source, target), []).append(include)
+    for (source, target), sites in sorted(used.items()):
         if target not in table.allowed[source]:
-            problems.append(f'{include.path}:{include.line}: {source} may not include {target} ("{include.written}"); '
+            more = f" and {len(sites) - 1} more" if len(sites) > 1 else ""
+            problems.append(f'{sites[0].path}:{sites[0].line}: {source} may not include {target} ("{sites[0].written}"{more}); '
                             f"{table.name}:{table.lines[source]} allows {' '.join(table.allowed[source]) or 'nothing'}")
-    return used
+    return set(used)
 
 
 def check_table(table, files, used, problems):

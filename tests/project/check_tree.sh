@@ -27,7 +27,7 @@ cpp=('*.cpp' '*.hpp' '*.h')
 
 breach "unfinished work belongs into the issue tracker" "$(in_tree '\b(TODO|FIXME|XXX|HACK)\b')"
 breach "longer than $longest lines; one idea per file" "$(
-  git ls-files -- "${cpp[@]}" '*.cmake' '*.sh' dev .ci | while read -r file; do
+  git ls-files -- "${cpp[@]}" '*.cmake' '*.sh' '*.py' dev .ci | while read -r file; do
     lines=$(wc -l <"$file")
     [ "$lines" -le "$longest" ] || echo "$file: $lines"
   done
@@ -51,5 +51,18 @@ breach "a test waits for an event, not for time" "$(
 breach "trailing white space" "$(in_tree '([^[:blank:]][[:blank:]]+|[[:blank:]]{2,})$' "${cpp[@]}" '*.md' '*.cmake' '*CMakeLists.txt' dev '.ci/*')"
 breach "a public header of the plugin API that reaches outside of it" \
   "$(in_tree '#include "' 'plugin-api/include/*')"
+
+# Words that make a reader stop. In C++ only what people read at run time counts: strings.
+words='(whoever|mend(s|ed|ing)?|speaks? against|stands? twice|thereof|therein|herein|heretofore)'
+breach "an old-fashioned word; write it plainly" "$(
+  in_tree "\\b$words\\b" '*.md' '*.toml' '*.html' '*.js' '*.service' 'host/*.json' 'relay/*.json' ':!host/taskcluster_api/schemas'
+  in_tree "\"([^\"\\\\]|\\\\.)*\\b$words\\b" "${cpp[@]}" | grep -vE '^[^:]*:[0-9]+: *//' || true
+)"
+breach "a note about a change is changes/<area>-<slug>.md, one or two sentences without a heading" "$(
+  git ls-files -- changes | grep -vE '^changes/(README|[a-z_]+-[a-z0-9-]+)\.md$' || true
+  git ls-files -- 'changes/*-*.md' | while read -r file; do
+    if [ ! -s "$file" ] || [ "$(wc -l <"$file")" -gt 6 ] || grep -qE '^#' "$file"; then echo "$file"; fi
+  done
+)"
 
 exit "$failed"

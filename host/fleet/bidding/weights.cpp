@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "lib/base/plural.hpp"
+#include <muster/plural.hpp>
 
 namespace muster::bidding {
 namespace {

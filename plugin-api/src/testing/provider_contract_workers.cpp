@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <set>
 
+#include <muster/enum_name.hpp>
+
 #include "provider_contract.hpp"
 
 namespace muster::testing {
@@ -353,8 +355,7 @@ Finding ProviderContract::terminates() {
     const auto seen = listed(instance.worker_id, trouble);
     if (!trouble.empty()) return broken(trouble);
     if (seen && seen->state != InstanceState::stopping && seen->state != InstanceState::stopped)
-      return broken(instance.worker_id.str() + " is still " +
-                    std::string(enum_names(seen->state)[static_cast<std::size_t>(seen->state)]));
+      return broken(instance.worker_id.str() + " is still " + name_of(seen->state));
   }
   return kept();
 }
@@ -379,8 +380,6 @@ std::vector<SampleRequest> ProviderContract::samples() const {
                                                     json::object{{"token", "wrong"}},
                                                     {},
                                                     "192.0.2.1"}));
-  if (offers(capability::prices)) made.push_back(sample("prices", PricesRequest{}));
-  if (offers(capability::quotas)) made.push_back(sample("quotas", QuotasRequest{}));
   if (offers(capability::notices)) made.push_back(sample("notices", NoticesRequest{owner_}));
   return made;
 }

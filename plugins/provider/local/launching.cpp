@@ -5,6 +5,7 @@
 
 #include <muster/codec.hpp>
 
+#include "lib/crypto/sha256.hpp"
 #include "plugins/base/digest.hpp"
 #include "plugins/provider/local/identity.hpp"
 #include "plugins/provider/local/limits.hpp"

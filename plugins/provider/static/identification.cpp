@@ -98,7 +98,7 @@ class Identification {
 
   Result<void> may_come_by_key(bool free) const {
     if (!text_in(request_.provider_data, digest_key).empty())
-      return refused("this worker was announced with a secret: a poolKey is not enough to be it");
+      return refused("this worker was declared with a secret: a poolKey is not enough to be it");
     if (free) return pool_of_the_free();
     if (machine_->keys.empty())
       return refused("this worker has a secret of its own: a poolKey is not enough to be it");
@@ -154,7 +154,7 @@ class Identification {
     if (!before.empty() && before != name)
       return refused("this worker is known under another hostName");
     if (!text_in(request_.provider_data, digest_key).empty())
-      return refused("this worker was announced with a secret: a relay's word is not enough");
+      return refused("this worker was declared with a secret: a relay's word is not enough");
     if (!text_in(request_.provider_data, key_key).empty())
       return refused("this worker came in by a key: a relay's word is not enough");
     return {};

@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t most_reported = 64, longest_reported = 256;
 
 Result<rules::Glob> glob_at(const json::value& pattern, const std::string& path) {
-  if (!pattern.is_string()) return Error::invalid(path + ": must be a text");
+  if (!pattern.is_string()) return Error::invalid(path + ": must be a string");
   auto glob = rules::Glob::parse(pattern.get_string());
   if (!glob) return Error::invalid(path + ": " + glob.error().message);
   return glob;
@@ -77,7 +77,7 @@ Result<ReportedState> reported_state(const json::object& proof) {
         member.key().size() > longest_reported)
       return Error::invalid(
           "state in workerIdentityProof: \"" + std::string(member.key().substr(0, 40)) +
-          "\" must be a text of at most " + std::to_string(longest_reported) + " bytes");
+          "\" must be a string of at most " + std::to_string(longest_reported) + " bytes");
     reported[std::string(member.key())] = std::string(said.get_string());
   }
   return reported;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <muster/codec.hpp>
+#include <muster/plural.hpp>
 
 #include "plugins/strategy/classic/numbers.hpp"
 
@@ -131,10 +132,10 @@ class Run {
       instances += option.taken;
     }
     std::string text =
-        std::to_string(instances) + " instances with " + std::to_string(total) + " of " +
+        count_of(instances, "instance") + " with " + std::to_string(total) + " of " +
         std::to_string(request_.capacity) + " capacity, " +
         (preferences_.mode == Mode::random ? "drawn at random" : "by the lowest price × bias") +
-        " from " + std::to_string(options_.size()) + " offers";
+        " from " + count_of(options_.size(), "offer");
     if (preferences_.mode == Mode::cheapest_biased && instances > 0) text += best();
     return stopped_.empty() ? text : text + "; " + stopped_;
   }

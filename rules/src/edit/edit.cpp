@@ -330,7 +330,7 @@ class Session {
   toml::table model_;
 };
 
-// A configuration that was right must not become wrong; one that is wrong already may be mended
+// A configuration that was right must not become wrong; one that is wrong already may be corrected
 // step by step.
 Failure spoiled(std::string_view before, std::string_view after) {
   const auto now = parse_toml(after, "");

@@ -278,7 +278,7 @@ class Scanner {
 };
 
 // Which comment lines belong to which section: those right above a header to that header, others to
-// the section they stand in, those after a blank line below the last entry to nobody.
+// the section they stand in, those after a blank line below the last entry to none.
 void assign_lines(std::string_view text, Document& document) {
   auto& sections = document.sections;
   for (std::size_t i = 0; i < sections.size(); ++i) {

@@ -68,13 +68,13 @@ std::string with(const std::string& text, const std::string& from, const std::st
 TEST(AgentConfiguration, every_mistake_names_its_key_and_line) {
   EXPECT_THAT(mistakes("folder = "), ElementsAre(HasSubstr("f:1:")));
   EXPECT_THAT(mistakes(with(right, "workerId = \"w\"\n", "")),
-              ElementsAre(HasSubstr("workerId: this must be said")));
+              ElementsAre(HasSubstr("workerId: this is required")));
   EXPECT_THAT(mistakes(with(right, "\"a/b\"", "\"ab\"")),
               ElementsAre(HasSubstr("f:2:1: error: workerPoolId: \"ab\" is not a worker pool")));
   EXPECT_THAT(mistakes(with(right, "http:", "ftp:")),
               ElementsAre(HasSubstr("f:1:1: error: rootUrl")));
   EXPECT_THAT(mistakes(with(right, "workerGroup", "workerGruop")),
-              ElementsAre(HasSubstr("workerGroup: this must be said"),
+              ElementsAre(HasSubstr("workerGroup: this is required"),
                           HasSubstr("f:4:1: error: workerGruop: there is no such key; did you mean "
                                     "workerGroup?")));
   EXPECT_THAT(mistakes(with(right, "staticSecret", "secret")),
@@ -168,7 +168,7 @@ TEST(AgentConfiguration, what_is_announced_is_read_with_care) {
   EXPECT_THAT(
       mistakes("resources = { memory = 0, disk = \"7G\" }\ntags = [\"\"]\nteam = 5\n" + right),
       ElementsAre(HasSubstr("resources.memory"), HasSubstr("resources.disk"),
-                  HasSubstr("f:2:1: error: tags: this must be a list of texts"),
+                  HasSubstr("f:2:1: error: tags: this must be a list of strings"),
                   HasSubstr("f:3:1: error: team")));
   const auto read = read_configuration(
       "/x/agent.toml",

@@ -93,7 +93,7 @@ TEST(PoolKeys, of_openssl_sign_what_openssl_accepts) {
   }
 }
 
-// Made by ssh-keygen for this test and used no_index else.
+// Made by ssh-keygen for this test and used nowhere else.
 constexpr const char* openssh_key = R"(-----BEGIN OPENSSH PRIVATE KEY-----
 b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW
 QyNTUxOQAAACCF7Y81dmSUueeTmmVi+GZCgEuxwtYYRitWUQk/t/1+TgAAAIjU0+281NPt

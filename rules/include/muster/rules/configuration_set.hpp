@@ -62,7 +62,7 @@ class ConfigurationSet {
   const std::optional<KnownFacts>& known() const { return known_; }
   const Limits& limits() const { return limits_; }
 
-  // Of parsing, of condition names that nobody knows, of worker types or ids that stand twice.
+  // Of parsing, of unknown condition names, of worker types or ids that occur twice.
   const Problems& problems() const { return problems_; }
 
   const Document* find(std::string_view id) const;

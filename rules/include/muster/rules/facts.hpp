@@ -25,7 +25,7 @@ struct Provider {
   std::vector<Facts> placements;        // at least one; {} where a provider has only one place
 };
 
-// What the hosts' providers announce. A host builds this from its running providers; tools read it
+// What the hosts' providers offer. A host builds this from its running providers; tools read it
 // from `facts.toml` beside the worker configurations:
 //
 //   [providers.ec2]

@@ -16,7 +16,7 @@ namespace muster::rules {
 struct PoolSettings {
   std::vector<std::string> providers;  // opted in
   std::string strategy;                // its name; empty: the host's default
-  json::object strategy_settings;      // what the strategy is told: its table without `name`
+  json::object strategy_settings;      // settings of the strategy: its table without `name`
   std::int64_t min_capacity = 0;
   std::int64_t max_capacity = 0;
   double scaling_ratio = 1.0;
@@ -24,11 +24,11 @@ struct PoolSettings {
   std::string description;
   bool email_on_error = false;
   std::vector<std::string> teams;
-  std::vector<std::string> public_worker_keys;    // of whoever joins it; empty: no key is needed
+  std::vector<std::string> public_worker_keys;  // of workers that may join; empty: no key is needed
   std::vector<std::string> placement_strategies;  // of requests for its workers, in their order
   json::object lifecycle;
   json::object payload_schema;
-  json::object document;  // all that the rules said, whoever reads it
+  json::object document;  // all that the rules said
 };
 
 // Names of the settings, as documents spell them.

@@ -111,7 +111,7 @@ TEST(Trace, bad_json_lines_are_told_with_their_line) {
                "{}\n"),
       ElementsAre(HasSubstr("d:2: is no JSON object"), HasSubstr("d:3: is no JSON object"),
                   HasSubstr("d:4: there is no key \"pool\""),
-                  HasSubstr("d:5: time: must be a text or a number"),
+                  HasSubstr("d:5: time: must be a string or a number"),
                   HasSubstr("d:6: workerPoolId and workerType both"), "d:7: time is missing",
                   "d:7: workerPoolId is missing", "d:7: taskSeconds is missing"));
 }

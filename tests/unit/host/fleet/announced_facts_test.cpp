@@ -59,7 +59,7 @@ TEST(AnnouncedFacts, are_refused_where_they_are_not_allowed_and_nobody_is_let_in
   Newborn worker(pool_of({{"announce", {"tags"}}}));
   const auto refused = worker.announce(QueueFacts{.resources = {{"memory", 64}}});
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("may not announce `resources`"));
+  EXPECT_THAT(refused.error().message, HasSubstr("may not report `resources`"));
   EXPECT_THAT(worker.driver.workers(WorkerState::running), IsEmpty());
   EXPECT_TRUE(worker.announce(QueueFacts{.tags = {{"gpu"}}}));
 }

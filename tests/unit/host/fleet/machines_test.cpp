@@ -124,7 +124,7 @@ TEST_F(Machines, leave_a_machine_of_its_owner_alone) {
        .provider_data = {{"secret", "s"}}},
       driver.now()));
   driver.settle();
-  refused(rack_machine(), "its owner has announced it");
+  refused(rack_machine(), "its owner has declared it");
   EXPECT_EQ(driver.worker("cloud-7")->origin, Origin::owner);
   EXPECT_EQ(driver.worker("cloud-7")->capacity, 5);
   announce({});

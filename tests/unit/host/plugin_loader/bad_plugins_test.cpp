@@ -178,8 +178,9 @@ TEST_F(BadPlugin, a_broken_manifest_and_a_library_without_one_are_told_by_their_
   ASSERT_EQ(broken.state, PluginState::rejected);
   EXPECT_EQ(
       broken.versions.front().reason,
-      file + ":2:8: kind must be a text that is not empty\n" + file + ":1:1: version is missing\n" +
-          file + ":1:1: file is missing\n" + file + ":1:1: sha256 is missing\n" + file +
+      file + ":2:8: kind must be a string that is not empty\n" + file +
+          ":1:1: version is missing\n" + file + ":1:1: file is missing\n" + file +
+          ":1:1: sha256 is missing\n" + file +
           ":1:8: name must be lower-case letters, digits, - and _, and begin with a letter "
           "or digit\n" +
           file +

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <muster/enum_name.hpp>
+
 #include "tests/unit/host/plugin_loader/loader_fixture.hpp"
 
 namespace muster::plugin_loader {
@@ -17,8 +19,7 @@ class HotSwap : public LoaderFixture, public ::testing::WithParamInterface<Isola
   std::vector<std::string> states() const {
     std::vector<std::string> shown;
     for (const VersionStatus& version : status_of("provider/good").versions)
-      shown.push_back(version.version + " " +
-                      std::string(enum_names(version.state)[std::size_t(version.state)]));
+      shown.push_back(version.version + " " + name_of(version.state));
     return shown;
   }
   void drop_broken_version() {

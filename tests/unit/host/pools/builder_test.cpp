@@ -146,8 +146,8 @@ TEST(Builder, a_way_to_choose_workers_that_nobody_knows_is_refused_at_its_line) 
   const auto outcome = scene.build(configuration("placementStrategies = [\"pakc\", \"x\"]\n"));
   EXPECT_FALSE(outcome.configuration);
   EXPECT_THAT(texts_of(outcome.problems),
-              HasSubstr("build.toml:10:1: placementStrategies: \"pakc\" is no way to choose a "
-                        "worker (for workerType=build); did you mean pack?"));
+              HasSubstr("build.toml:10:1: placementStrategies: \"pakc\" is not a placement "
+                        "strategy (for workerType=build); did you mean pack?"));
   EXPECT_THAT(texts_of(outcome.problems), HasSubstr("known are random, fewest-active"));
 }
 

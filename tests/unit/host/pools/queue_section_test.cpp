@@ -43,10 +43,10 @@ TEST(QueueSection, each_wrong_value_is_told_with_its_key) {
            {R"({"resources": {"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"k":1,
                 "l":1,"m":1,"n":1,"o":1,"p":1,"q":1}})",
             "workerConfig.queue.resources: there are 17 resources; at most 16"},
-           {R"({"tags": "gpu"})", "workerConfig.queue.tags: must be a list of texts"},
-           {R"({"tags": ["gpu", 5]})", "workerConfig.queue.tags: must be a list of texts"},
+           {R"({"tags": "gpu"})", "workerConfig.queue.tags: must be a list of strings"},
+           {R"({"tags": ["gpu", 5]})", "workerConfig.queue.tags: must be a list of strings"},
            {R"({"tags": [""]})", "a tag must have 1 to 128 printable characters"},
-           {R"({"team": 5})", "workerConfig.queue.team: must be a text"},
+           {R"({"team": 5})", "workerConfig.queue.team: must be a string"},
            {R"({"team": ""})", "the name of a team must have 1 to 128"},
            {R"({"announce": "team"})", "workerConfig.queue.announce: must be a list of what"},
            {R"({"announce": ["pool"]})", "write announce = [\"resources\", \"tags\", \"team\"]"}})
@@ -142,7 +142,7 @@ TEST(QueueSection, a_wrong_one_refuses_a_pool_of_the_api) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().error_class, ErrorClass::invalid);
   EXPECT_THAT(refused.error().message,
-              HasSubstr("launchConfigs[0].workerConfig.queue.tags: must be a list of texts"));
+              HasSubstr("launchConfigs[0].workerConfig.queue.tags: must be a list of strings"));
   EXPECT_TRUE(pool(R"({"tags": ["gpu"]})"));
 }
 

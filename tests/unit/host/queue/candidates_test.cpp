@@ -105,28 +105,29 @@ class Candidates : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Candidates, are_those_of_the_table) {
   const Case& row = GetParam();
-  Fixture scene;
-  for (const char* pool : {"a", "b", "c", "empty"}) scene.dedicate(pool, {"somebody"});
-  for (const std::string& pool : row.pools) scene.dedicate(pool, {"team"});
+  Fixture fixture;
+  for (const char* pool : {"a", "b", "c", "empty"}) fixture.dedicate(pool, {"somebody"});
+  for (const std::string& pool : row.pools) fixture.dedicate(pool, {"team"});
   std::map<std::int64_t, std::string> names;
   const auto add = [&](const std::string& name, const Offered& offered) {
-    names[scene.worker(offered)] = name;
+    names[fixture.worker(offered)] = name;
     Offered tagged = offered;
     tagged.tags = {"gpu", "linux"};
-    names[scene.worker(tagged)] = name + "+gpu";
+    names[fixture.worker(tagged)] = name + "+gpu";
   };
   for (const char* pool : {"a", "b", "c", "open"}) add(pool, {.pool = WorkerPoolId(pool)});
   add("shared", {});
-  names[scene.worker({.tags = {"arm"}})] = "shared+arm";
+  names[fixture.worker({.tags = {"arm"}})] = "shared+arm";
   add("other team's", {.team = TeamId("other")});
   if (row.own_worker) add("own", {.team = TeamId("team")});
   std::vector<std::string> got, order;
   for (int i = 0; i < 6; ++i) {
-    const auto request = scene.ask(Ask{.team = TeamId("team"),
-                                       .pool = WorkerPoolId(row.asked_pool),
-                                       .tags = row.tags,
-                                       .strategies = {Strategy::fewest_active}});
-    if (const std::int64_t worker = scene.holds(*request); worker > 0) got.push_back(names[worker]);
+    const auto request = fixture.ask(Ask{.team = TeamId("team"),
+                                         .pool = WorkerPoolId(row.asked_pool),
+                                         .tags = row.tags,
+                                         .strategies = {Strategy::fewest_active}});
+    if (const std::int64_t worker = fixture.holds(*request); worker > 0)
+      got.push_back(names[worker]);
   }
   // What is dedicated comes before what is shared; within both any order is right.
   const auto shared = [](const std::string& name) {
@@ -135,7 +136,7 @@ TEST_P(Candidates, are_those_of_the_table) {
   EXPECT_TRUE(std::ranges::is_partitioned(got, [&](const auto& name) { return !shared(name); }));
   std::ranges::sort(got);
   EXPECT_EQ(got, row.expected);
-  EXPECT_EQ(scene.queue.check(), "");
+  EXPECT_EQ(fixture.queue.check(), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, Candidates, ::testing::ValuesIn(cases),
@@ -145,82 +146,83 @@ INSTANTIATE_TEST_SUITE_P(Table, Candidates, ::testing::ValuesIn(cases),
 // Attachments
 
 TEST(WorkerPools, of_a_team_end_with_the_attachment_and_its_leases_do_not) {
-  Fixture scene;
-  scene.dedicate("a", {"team"});
-  const auto worker = scene.worker(2, "a");
-  const auto first = scene.ask("team");
-  ASSERT_EQ(scene.holds(first), worker);
-  ASSERT_TRUE(scene.queue.detach(WorkerPoolId("a"), {TeamId("team")}, scene.now));
-  const auto second = scene.ask("team");
-  EXPECT_EQ(scene.holds(first), worker);
-  EXPECT_EQ(scene.holds(second), 0);
-  ASSERT_TRUE(scene.queue.attach(WorkerPoolId("a"), {TeamId("team")}, false, scene.now));
-  EXPECT_EQ(scene.holds(second), worker) << "whoever waits is served by a new attachment";
+  Fixture fixture;
+  fixture.dedicate("a", {"team"});
+  const auto worker = fixture.worker(2, "a");
+  const auto first = fixture.ask("team");
+  ASSERT_EQ(fixture.holds(first), worker);
+  ASSERT_TRUE(fixture.queue.detach(WorkerPoolId("a"), {TeamId("team")}, fixture.now));
+  const auto second = fixture.ask("team");
+  EXPECT_EQ(fixture.holds(first), worker);
+  EXPECT_EQ(fixture.holds(second), 0);
+  ASSERT_TRUE(fixture.queue.attach(WorkerPoolId("a"), {TeamId("team")}, false, fixture.now));
+  EXPECT_EQ(fixture.holds(second), worker) << "a new attachment serves waiting requests";
 }
 
 TEST(WorkerPools, are_destroyed_only_without_teams_and_workers) {
-  Fixture scene;
-  scene.dedicate("a", {"team"});
-  const auto worker = scene.worker(1, "a");
-  EXPECT_FALSE(scene.queue.destroy_pool(WorkerPoolId("a"), scene.now));
-  ASSERT_TRUE(scene.queue.detach(WorkerPoolId("a"), {TeamId("team")}, scene.now));
-  EXPECT_FALSE(scene.queue.destroy_pool(WorkerPoolId("a"), scene.now));
-  scene.queue.withdraw(worker, "ended", scene.now);
-  EXPECT_TRUE(scene.queue.destroy_pool(WorkerPoolId("a"), scene.now));
-  EXPECT_FALSE(scene.queue.destroy_pool(WorkerPoolId("a"), scene.now)) << "it is not there";
+  Fixture fixture;
+  fixture.dedicate("a", {"team"});
+  const auto worker = fixture.worker(1, "a");
+  EXPECT_FALSE(fixture.queue.destroy_pool(WorkerPoolId("a"), fixture.now));
+  ASSERT_TRUE(fixture.queue.detach(WorkerPoolId("a"), {TeamId("team")}, fixture.now));
+  EXPECT_FALSE(fixture.queue.destroy_pool(WorkerPoolId("a"), fixture.now));
+  fixture.queue.withdraw(worker, "ended", fixture.now);
+  EXPECT_TRUE(fixture.queue.destroy_pool(WorkerPoolId("a"), fixture.now));
+  EXPECT_FALSE(fixture.queue.destroy_pool(WorkerPoolId("a"), fixture.now)) << "it is not there";
 }
 
 TEST(WorkerPools, are_attached_exclusively_to_teams_without_any) {
-  Fixture scene;
-  scene.dedicate("a", {"team"});
-  scene.dedicate("b", {});
+  Fixture fixture;
+  fixture.dedicate("a", {"team"});
+  fixture.dedicate("b", {});
   const auto refused =
-      scene.queue.attach(WorkerPoolId("b"), {TeamId("new"), TeamId("team")}, true, scene.now);
+      fixture.queue.attach(WorkerPoolId("b"), {TeamId("new"), TeamId("team")}, true, fixture.now);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "team team is attached to worker pool a already");
-  EXPECT_TRUE(scene.queue.find_pool(WorkerPoolId("b"))->teams.empty()) << "all or none";
-  EXPECT_TRUE(scene.queue.attach(WorkerPoolId("b"), {TeamId("new")}, true, scene.now));
-  EXPECT_TRUE(scene.queue.attach(WorkerPoolId("b"), {TeamId("team")}, false, scene.now));
+  EXPECT_TRUE(fixture.queue.find_pool(WorkerPoolId("b"))->teams.empty()) << "all or none";
+  EXPECT_TRUE(fixture.queue.attach(WorkerPoolId("b"), {TeamId("new")}, true, fixture.now));
+  EXPECT_TRUE(fixture.queue.attach(WorkerPoolId("b"), {TeamId("team")}, false, fixture.now));
 }
 
 TEST(Tags, that_nobody_has_any_more_are_forgotten) {
-  Fixture scene;
-  const auto plain = scene.worker(2);
+  Fixture fixture;
+  const auto plain = fixture.worker(2);
   const auto waits_for = [&](const std::string& tag) {
-    return *scene.ask(Ask{.team = TeamId("team"), .tags = {tag}, .heartbeat = 24h});
+    return *fixture.ask(Ask{.team = TeamId("team"), .tags = {tag}, .heartbeat = 24h});
   };
   const auto early = waits_for("tag 5000");
-  Offered worker{.number = scene.next++, .has = {1, {}}};
+  Offered worker{.number = fixture.next++, .has = {1, {}}};
   for (int i = 0; i < 6000; ++i) {
     worker.tags = {"tag " + std::to_string(i)};
-    scene.worker(worker);
-    if (scene.holds(early) > 0) scene.release(early);
-    ASSERT_EQ(scene.queue.check(), "");
+    fixture.worker(worker);
+    if (fixture.holds(early) > 0) fixture.release(early);
+    ASSERT_EQ(fixture.queue.check(), "");
   }
-  EXPECT_LT(scene.queue.groups(), 2000U);
-  EXPECT_EQ(scene.holds(early), -1) << "it was served in between";
-  EXPECT_EQ(scene.holds(waits_for("tag 5999")), worker.number);
-  EXPECT_EQ(scene.holds(waits_for("tag 0")), 0);
-  EXPECT_EQ(scene.holds(scene.ask("team")), plain);
+  EXPECT_LT(fixture.queue.groups(), 2000U);
+  EXPECT_EQ(fixture.holds(early), -1) << "it was served in between";
+  EXPECT_EQ(fixture.holds(waits_for("tag 5999")), worker.number);
+  EXPECT_EQ(fixture.holds(waits_for("tag 0")), 0);
+  EXPECT_EQ(fixture.holds(fixture.ask("team")), plain);
 }
 
 TEST(WorkerPools, of_files_are_changed_in_the_file) {
-  Fixture scene;
-  scene.queue.configure_pools({{WorkerPoolId("a"), {"builds.toml", {TeamId("team")}}}}, scene.now);
-  const auto worker = scene.worker(2, "a");
-  EXPECT_EQ(scene.holds(scene.ask("team")), worker);
+  Fixture fixture;
+  fixture.queue.configure_pools({{WorkerPoolId("a"), {"builds.toml", {TeamId("team")}}}},
+                                fixture.now);
+  const auto worker = fixture.worker(2, "a");
+  EXPECT_EQ(fixture.holds(fixture.ask("team")), worker);
   for (const auto& refused :
-       {scene.queue.attach(WorkerPoolId("a"), {TeamId("b")}, false, scene.now),
-        scene.queue.detach(WorkerPoolId("a"), {TeamId("team")}, scene.now),
-        scene.queue.set_pool(WorkerPoolId("a"), {}, scene.now),
-        scene.queue.destroy_pool(WorkerPoolId("a"), scene.now)}) {
+       {fixture.queue.attach(WorkerPoolId("a"), {TeamId("b")}, false, fixture.now),
+        fixture.queue.detach(WorkerPoolId("a"), {TeamId("team")}, fixture.now),
+        fixture.queue.set_pool(WorkerPoolId("a"), {}, fixture.now),
+        fixture.queue.destroy_pool(WorkerPoolId("a"), fixture.now)}) {
     ASSERT_FALSE(refused);
     EXPECT_NE(refused.error().message.find("builds.toml"), std::string::npos);
   }
-  const auto stranger = scene.ask("stranger");
-  EXPECT_EQ(scene.holds(stranger), 0);
-  scene.queue.configure_pools({}, scene.now);
-  EXPECT_EQ(scene.holds(stranger), worker) << "it is shared now";
+  const auto stranger = fixture.ask("stranger");
+  EXPECT_EQ(fixture.holds(stranger), 0);
+  fixture.queue.configure_pools({}, fixture.now);
+  EXPECT_EQ(fixture.holds(stranger), worker) << "it is shared now";
 }
 
 }  // namespace

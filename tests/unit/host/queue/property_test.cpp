@@ -143,9 +143,9 @@ class Model {
     return settings;
   }
 
-  void check_counters(const Fixture& scene) const {
+  void check_counters(const Fixture& fixture) const {
     for (const auto& [number, known] : workers_) {
-      const Worker* found = scene.queue.find_worker(number);
+      const Worker* found = fixture.queue.find_worker(number);
       ASSERT_NE(found, nullptr);
       for (const char* name : {"active-task", "memory", "disk"}) {
         const auto amount = [&](const Resources& of) { return of.named()[name]; };

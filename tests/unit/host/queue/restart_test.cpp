@@ -38,34 +38,34 @@ std::unique_ptr<Queue> started_from(const store::MemoryStore::Contents& contents
 }
 
 TEST(Restart, after_every_write_loses_no_request_and_grants_none_twice) {
-  Durable scene;
+  Durable fixture;
   const std::vector<Offered> workers{{.number = 1001, .has = {2, {}}},
                                      {.number = 1002, .has = {1, {}}}};
-  for (const Offered& worker : workers) scene.worker(worker);
-  ASSERT_TRUE(scene.queue.set_team(TeamId("a"), {.weight = 2, .max_held = 2}, scene.now));
+  for (const Offered& worker : workers) fixture.worker(worker);
+  ASSERT_TRUE(fixture.queue.set_team(TeamId("a"), {.weight = 2, .max_held = 2}, fixture.now));
   // What is known to the clients when each write was made: request → released.
   std::vector<std::map<std::int64_t, bool>> known;
   std::map<std::int64_t, bool> clients;
   const auto step = [&] {
-    scene.write();
-    while (known.size() < scene.after_each_write.size()) known.push_back(clients);
+    fixture.write();
+    while (known.size() < fixture.after_each_write.size()) known.push_back(clients);
   };
   step();
   for (int i = 0; i < 6; ++i) {
-    clients[*scene.ask(Ask{.team = TeamId(i % 2 == 0 ? "a" : "b"),
-                           .needs = {1, {}},
-                           .token = "token" + std::to_string(i)})] = false;
+    clients[*fixture.ask(Ask{.team = TeamId(i % 2 == 0 ? "a" : "b"),
+                             .needs = {1, {}},
+                             .token = "token" + std::to_string(i)})] = false;
     step();
-    scene.now += 1s;
+    fixture.now += 1s;
   }
   for (auto& [request, released] : clients) {
-    scene.release(request);
+    fixture.release(request);
     released = true;
     step();
   }
   ASSERT_GE(known.size(), 13U);
   for (std::size_t i = 0; i < known.size(); ++i) {
-    const auto again = started_from(scene.after_each_write[i], workers, scene.now);
+    const auto again = started_from(fixture.after_each_write[i], workers, fixture.now);
     std::int64_t there = 0, held = 0;
     for (const auto& [request, released] : known[i]) {
       const Request* found = again->find(request);
@@ -81,42 +81,42 @@ TEST(Restart, after_every_write_loses_no_request_and_grants_none_twice) {
 }
 
 TEST(Restart, keeps_leases_with_their_workers_and_the_order_of_those_that_wait) {
-  Durable scene;
+  Durable fixture;
   const std::vector<Offered> workers{{.number = 1001, .has = {1, {}}},
                                      {.number = 1002, .has = {1, {}}}};
-  for (const Offered& worker : workers) scene.worker(worker);
-  const auto one = scene.ask("a"), two = scene.ask("a"), three = scene.ask("a");
-  const auto urgent = *scene.ask(Ask{.team = TeamId("a"), .priority = 1});
-  scene.write();
-  const auto again = started_from(scene.store.contents(), workers, scene.now);
+  for (const Offered& worker : workers) fixture.worker(worker);
+  const auto one = fixture.ask("a"), two = fixture.ask("a"), three = fixture.ask("a");
+  const auto urgent = *fixture.ask(Ask{.team = TeamId("a"), .priority = 1});
+  fixture.write();
+  const auto again = started_from(fixture.store.contents(), workers, fixture.now);
   const auto holds = [&](std::int64_t request) {
     const Request* found = again->find(request);
     return found->state == RequestState::held ? again->workers()[found->worker].number : 0;
   };
-  EXPECT_EQ(holds(one), scene.holds(one));
-  EXPECT_EQ(holds(two), scene.holds(two));
-  ASSERT_TRUE(again->release(one, scene.now));
+  EXPECT_EQ(holds(one), fixture.holds(one));
+  EXPECT_EQ(holds(two), fixture.holds(two));
+  ASSERT_TRUE(again->release(one, fixture.now));
   EXPECT_GT(holds(urgent), 0);
   EXPECT_EQ(holds(three), 0);
 }
 
 TEST(Restart, ends_leases_of_workers_that_are_gone) {
-  Durable scene;
-  scene.worker({.number = 1001});
-  const auto lease = scene.ask("a"), waits = scene.ask("a");
-  scene.write();
-  const auto again = started_from(scene.store.contents(), {{.number = 1002}}, scene.now);
+  Durable fixture;
+  fixture.worker({.number = 1001});
+  const auto lease = fixture.ask("a"), waits = fixture.ask("a");
+  fixture.write();
+  const auto again = started_from(fixture.store.contents(), {{.number = 1002}}, fixture.now);
   EXPECT_EQ(again->find(lease)->state, RequestState::ended);
   EXPECT_EQ(again->find(waits)->state, RequestState::held);
 }
 
 TEST(Restart, gives_every_client_time_to_be_heard_again) {
-  Durable scene;
-  scene.worker({.number = 1001});
-  const auto lease = scene.ask("a");
-  scene.write();
-  const Time later = scene.now + 10h;
-  const auto again = started_from(scene.store.contents(), {{.number = 1001}}, later);
+  Durable fixture;
+  fixture.worker({.number = 1001});
+  const auto lease = fixture.ask("a");
+  fixture.write();
+  const Time later = fixture.now + 10h;
+  const auto again = started_from(fixture.store.contents(), {{.number = 1001}}, later);
   again->expire(later + 59s);
   EXPECT_EQ(again->find(lease)->state, RequestState::held);
   again->expire(later + 60s);
@@ -124,15 +124,15 @@ TEST(Restart, gives_every_client_time_to_be_heard_again) {
 }
 
 TEST(Restart, lets_nobody_begin_to_wait_anew) {
-  Durable scene;
-  scene.worker({.number = 1001, .has = {4, {}}});
-  const auto lease = scene.ask("holder");
-  const auto big = scene.ask("big", 4);
-  scene.wait(9min);
-  scene.write();
-  const Time later = scene.now + 2min;
+  Durable fixture;
+  fixture.worker({.number = 1001, .has = {4, {}}});
+  const auto lease = fixture.ask("holder");
+  const auto big = fixture.ask("big", 4);
+  fixture.wait(9min);
+  fixture.write();
+  const Time later = fixture.now + 2min;
   const auto again =
-      started_from(scene.store.contents(), {{.number = 1001, .has = {4, {}}}}, later);
+      started_from(fixture.store.contents(), {{.number = 1001, .has = {4, {}}}}, later);
   const auto small = *again->request({.team = TeamId("small")}, 99, later);
   EXPECT_EQ(again->find(small)->state, RequestState::waiting) << "the big one waited for longer";
   ASSERT_TRUE(again->release(lease, later));
@@ -140,15 +140,15 @@ TEST(Restart, lets_nobody_begin_to_wait_anew) {
 }
 
 TEST(Restart, keeps_teams_pools_and_what_was_used) {
-  Durable scene;
-  scene.dedicate("p", {"a", "b"});
-  ASSERT_TRUE(scene.queue.set_team(TeamId("a"), {.weight = 5, .max_held = 7}, scene.now));
-  scene.worker({.number = 1001, .pool = WorkerPoolId("p")});
-  scene.ask("b");
-  scene.now += 2min;
-  scene.write();
-  const auto again = started_from(scene.store.contents(),
-                                  {{.number = 1001, .pool = WorkerPoolId("p")}}, scene.now);
+  Durable fixture;
+  fixture.dedicate("p", {"a", "b"});
+  ASSERT_TRUE(fixture.queue.set_team(TeamId("a"), {.weight = 5, .max_held = 7}, fixture.now));
+  fixture.worker({.number = 1001, .pool = WorkerPoolId("p")});
+  fixture.ask("b");
+  fixture.now += 2min;
+  fixture.write();
+  const auto again = started_from(fixture.store.contents(),
+                                  {{.number = 1001, .pool = WorkerPoolId("p")}}, fixture.now);
   const TeamPool* pool = again->find_pool(WorkerPoolId("p"));
   ASSERT_TRUE(pool && pool->dedicated);
   EXPECT_EQ(pool->teams.size(), 2U);
@@ -158,27 +158,27 @@ TEST(Restart, keeps_teams_pools_and_what_was_used) {
   ASSERT_TRUE(a != teams.end() && b != teams.end());
   EXPECT_EQ(a->weight, 5);
   EXPECT_EQ(a->max_held, 7);
-  EXPECT_NEAR(again->usage_of(*b, scene.now), 59, 2);
+  EXPECT_NEAR(again->usage_of(*b, fixture.now), 59, 2);
   // A store that is written anew has the same.
   store::MemoryStore anew;
   ASSERT_TRUE(anew.commit(again->everything()));
   const auto third =
-      started_from(anew.contents(), {{.number = 1001, .pool = WorkerPoolId("p")}}, scene.now);
+      started_from(anew.contents(), {{.number = 1001, .pool = WorkerPoolId("p")}}, fixture.now);
   EXPECT_EQ(third->find_pool(WorkerPoolId("p"))->teams.size(), 2U);
 }
 
 TEST(Restart, keeps_the_keys_of_pools) {
-  Durable scene;
+  Durable fixture;
   const std::string key = ssh::SigningKey::ed25519().line();
   const WorkerPoolId own("own"), of_file("of-file");
-  ASSERT_TRUE(scene.queue.set_pool(own, {{key}}, scene.now));
-  scene.queue.configure_pools({{of_file, {"pools.toml", {TeamId("a")}, {}}}}, scene.now);
-  ASSERT_TRUE(scene.queue.set_pool(of_file, {{key}}, scene.now));
-  scene.write();
-  const auto again = started_from(scene.store.contents(), {}, scene.now);
+  ASSERT_TRUE(fixture.queue.set_pool(own, {{key}}, fixture.now));
+  fixture.queue.configure_pools({{of_file, {"pools.toml", {TeamId("a")}, {}}}}, fixture.now);
+  ASSERT_TRUE(fixture.queue.set_pool(of_file, {{key}}, fixture.now));
+  fixture.write();
+  const auto again = started_from(fixture.store.contents(), {}, fixture.now);
   store::MemoryStore anew;
   ASSERT_TRUE(anew.commit(again->everything()));
-  const auto third = started_from(anew.contents(), {}, scene.now);
+  const auto third = started_from(anew.contents(), {}, fixture.now);
   for (const Queue* queue : {again.get(), third.get()}) {
     EXPECT_THAT(queue->find_pool(own)->public_keys, ElementsAre(key));
     EXPECT_TRUE(queue->find_pool(own)->dedicated);
@@ -188,28 +188,28 @@ TEST(Restart, keeps_the_keys_of_pools) {
 }
 
 TEST(Restart, keeps_what_a_token_means) {
-  Durable scene;
+  Durable fixture;
   const Ask ask{.team = TeamId("a"), .tags = {"y", "x"}, .token = "t"};
-  const auto request = *scene.ask(ask);
-  scene.write();
-  const auto again = started_from(scene.store.contents(), {}, scene.now);
-  EXPECT_EQ(*again->request(ask, 99, scene.now), request);
+  const auto request = *fixture.ask(ask);
+  fixture.write();
+  const auto again = started_from(fixture.store.contents(), {}, fixture.now);
+  EXPECT_EQ(*again->request(ask, 99, fixture.now), request);
 }
 
 TEST(Clock, that_is_set_back_or_ahead_ends_nobody) {
-  Fixture scene;
-  scene.worker();
-  const auto lease = scene.ask("a"), waits = scene.ask("b");
+  Fixture fixture;
+  fixture.worker();
+  const auto lease = fixture.ask("a"), waits = fixture.ask("b");
   for (const auto jump : {24h * 400, -24h * 900}) {
-    scene.now += jump;
-    scene.queue.clock_was_set(scene.now);
-    scene.queue.expire(scene.now + 59s);
-    EXPECT_GT(scene.holds(lease), 0);
-    EXPECT_EQ(scene.holds(waits), 0);
+    fixture.now += jump;
+    fixture.queue.clock_was_set(fixture.now);
+    fixture.queue.expire(fixture.now + 59s);
+    EXPECT_GT(fixture.holds(lease), 0);
+    EXPECT_EQ(fixture.holds(waits), 0);
   }
-  scene.queue.expire(scene.now + 60s);
-  EXPECT_EQ(scene.holds(lease), -1);
-  EXPECT_EQ(scene.queue.check(), "");
+  fixture.queue.expire(fixture.now + 60s);
+  EXPECT_EQ(fixture.holds(lease), -1);
+  EXPECT_EQ(fixture.queue.check(), "");
 }
 
 }  // namespace

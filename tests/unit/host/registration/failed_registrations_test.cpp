@@ -4,7 +4,7 @@
 
 #include "lib/base/fake_clock.hpp"
 
-namespace muster::taskcluster_api {
+namespace muster::registration {
 namespace {
 
 using namespace std::chrono_literals;
@@ -64,4 +64,4 @@ TEST(FailedRegistrations, a_machine_is_known_by_its_address) {
 }
 
 }  // namespace
-}  // namespace muster::taskcluster_api
+}  // namespace muster::registration

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/queue/queue.hpp"
 #include "fixture.hpp"
+#include "host/queue/queue.hpp"
 
 namespace muster::taskcluster_api {
 namespace {
@@ -11,7 +11,8 @@ namespace {
 using ::testing::HasSubstr;
 
 struct Announcing : ::testing::Test {
-  Fixture scene{{}, FailureLimits{.of_worker = {100, 1}}};  // a test makes many mistakes
+  Fixture scene{{},
+                registration::FailureLimits{.of_worker = {100, 1}}};  // a test makes many mistakes
   std::vector<IdentifyRequest> asked;
 
   void SetUp() override {
@@ -60,7 +61,7 @@ TEST_F(Announcing, what_is_wrong_is_refused_before_anybody_is_asked) {
     EXPECT_THAT(reply.message(), HasSubstr("queue in workerIdentityProof: " + says));
   };
   refused("gpu", "expected an object");
-  refused({{"colour", "red"}}, "there is no `colour`; a worker announces resources, tags and team");
+  refused({{"colour", "red"}}, "there is no `colour`; a worker reports resources, tags and team");
   refused({{"resources", {{"memory", "lots"}}}}, "resources.memory: expected");
   refused({{"resources", {{"memory", 0}}}}, "the resource memory is 0");
   refused({{"resources", {{"", 1}}}}, "the name of a resource");
@@ -78,7 +79,7 @@ TEST_F(Announcing, what_is_wrong_is_refused_before_anybody_is_asked) {
 TEST_F(Announcing, a_team_is_announced_only_where_the_configuration_allows_it) {
   const Reply reply = enter({{"team", "ios"}});
   EXPECT_EQ(reply.status, 400) << reply.text;
-  EXPECT_THAT(reply.message(), HasSubstr("workers of this pool may not announce `team`"));
+  EXPECT_THAT(reply.message(), HasSubstr("workers of this pool may not report `team`"));
   EXPECT_THAT(reply.message(), HasSubstr("workerConfig.queue.announce"));
   EXPECT_EQ(scene.call("worker", {"p/w", "g", "m"}).status, 404) << "nothing was done";
   make_pool("p/free", {{"announce", {"team"}}});
@@ -116,7 +117,7 @@ TEST_F(Announcing, a_relay_passes_it_on) {
                                                {"queue", announced}}));
   };
   EXPECT_THAT(vouch("gpu").message(), HasSubstr("`queue` must be an object"));
-  EXPECT_THAT(vouch({{"team", "ios"}}).message(), HasSubstr("may not announce `team`"));
+  EXPECT_THAT(vouch({{"team", "ios"}}).message(), HasSubstr("may not report `team`"));
   EXPECT_EQ(vouch({{"resources", {{"memory", 64}}}}).status, 200);
   EXPECT_EQ(offered().has.amount_of("memory"), 64);
 }

@@ -1,3 +1,5 @@
+#include "fixture.hpp"
+
 #include <future>
 
 #include <gtest/gtest.h>
@@ -6,7 +8,6 @@
 #include <muster/testing/fake_host.hpp>
 
 #include "plugins/provider/static/static_provider.hpp"
-#include "fixture.hpp"
 
 namespace muster::taskcluster_api {
 namespace {
@@ -77,7 +78,7 @@ std::string Reply::field(std::string_view name) const {
   return found && found->is_string() ? std::string(found->get_string()) : "";
 }
 
-Fixture::Fixture(std::vector<store::Batch> before, FailureLimits limits) {
+Fixture::Fixture(std::vector<store::Batch> before, registration::FailureLimits limits) {
   for (const store::Batch& batch : before) EXPECT_TRUE(store.commit(batch));
   const fleet::Now now{clock->now(), 1h};
   auto loaded = fleet::Fleet::load(store, {}, "host-1", now);
@@ -100,7 +101,8 @@ Fixture::Fixture(std::vector<store::Batch> before, FailureLimits limits) {
       of.provider_up(up, at);
     });
   router = std::make_unique<http::Router>(Log());
-  api = add_routes(*router, parts(), limits);
+  registrar = std::make_unique<registration::Registrar>(registration_dependencies(), limits);
+  api = add_routes(*router, parts());
   const Sha256 digest = sha256("root");
   authority.put({.client_id = "root",
                  .kind = auth::ClientKind::token,
@@ -111,9 +113,10 @@ Fixture::Fixture(std::vector<store::Batch> before, FailureLimits limits) {
 Fixture::~Fixture() {
   store.broken = false;
   clock->advance(1h);  // a committer that waits to try again does so
-  api.reset();         // waits for providers
+  registrar.reset();   // waits for providers
   fleet->stop(1s);
   router.reset();
+  api.reset();
   workers.reset();
 }
 
@@ -122,6 +125,7 @@ Parts Fixture::parts() {
   parts.fleet = fleet.get();
   parts.store = &store;
   parts.authority = &authority;
+  parts.registrar = registrar.get();
   parts.workers = workers.get();
   parts.clock = clock;
   parts.root_url = root_url;
@@ -135,8 +139,21 @@ Parts Fixture::parts() {
     if (id == ProviderId("cloud")) return expand_cloud(request);
     return static_machines::StaticProvider("static").expand(request, testing::FakeContext());
   };
-  parts.identify = [this](const ProviderId& id,
-                          const IdentifyRequest& request) -> Result<Identity> {
+  return parts;
+}
+
+registration::Dependencies Fixture::registration_dependencies() {
+  registration::Dependencies host;
+  host.fleet = fleet.get();
+  host.authority = &authority;
+  host.clock = clock;
+  host.root_url = root_url;
+  host.find_provider = [this](const ProviderId& id) -> std::optional<registration::ProviderState> {
+    if (id == ProviderId("rack")) return registration::ProviderState{true, true};
+    if (id == ProviderId("cloud")) return registration::ProviderState{cloud_runs, false};
+    return std::nullopt;
+  };
+  host.identify = [this](const ProviderId& id, const IdentifyRequest& request) -> Result<Identity> {
     ++identified;
     if (id == ProviderId("rack") && identify_rack) return identify_rack(request);
     if (id == ProviderId("rack"))
@@ -146,7 +163,7 @@ Parts Fixture::parts() {
     if (!token || *token != "good") return Error::auth("Token validation error");
     return Identity{request.worker_group, request.worker_id};
   };
-  return parts;
+  return host;
 }
 
 Reply Fixture::call(std::string_view name, const std::vector<std::string>& parameters,

@@ -11,6 +11,7 @@
 
 #include "host/auth/authority.hpp"
 #include "host/fleet/service.hpp"
+#include "host/registration/registrar.hpp"
 #include "host/store/memory_store.hpp"
 #include "host/taskcluster_api/api.hpp"
 #include "host/taskcluster_api/call.hpp"
@@ -55,7 +56,7 @@ struct Options {
 // `types`, identity proof {"token": "good"}), and "rack", whose machines are announced.
 class Fixture {
  public:
-  explicit Fixture(std::vector<store::Batch> before = {}, FailureLimits limits = {});
+  explicit Fixture(std::vector<store::Batch> before = {}, registration::FailureLimits limits = {});
   ~Fixture();
 
   // By the endpoint's name, with the values of its route. An answer of 200 must have the form that
@@ -84,6 +85,7 @@ class Fixture {
   auth::Authority authority{*clock};
   std::unique_ptr<http::WorkerThreads> workers;
   std::unique_ptr<fleet::Service> fleet;
+  std::unique_ptr<registration::Registrar> registrar;
   std::unique_ptr<http::Router> router;
   std::shared_ptr<const Api> api;
   std::atomic<int> identified = 0;
@@ -92,6 +94,7 @@ class Fixture {
 
  private:
   Parts parts();
+  registration::Dependencies registration_dependencies();
   int clients_ = 0;
 };
 

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/queue/queue.hpp"
 #include "fixture.hpp"
+#include "host/queue/queue.hpp"
 #include "tests/support/signing_key.hpp"
 
 namespace muster::taskcluster_api {
@@ -73,7 +73,7 @@ TEST_F(PoolWithKeys, a_wrong_key_or_a_wrong_challenge_opens_nothing) {
   refused("key", "must be an object");
   refused(json::object(), "poolKey.signature in workerIdentityProof is missing");
   refused({{"signature", "AAAA"}}, "shows no challenge");
-  refused({{"challenge", 7}, {"signature", "AAAA"}}, "is not a string");
+  refused({{"challenge", 7}, {"signature", "AAAA"}}, "is no text");
   refused(signed_by(key, "muster registration challenge"), "is not complete");
   refused(signed_by(key, challenge(named("p/w", "n"))), "was made for another worker");
   refused(signed_by(key, challenge(named("p/other"))), "was made for another worker, pool");
@@ -161,7 +161,7 @@ TEST_F(PoolWithKeys, a_relays_word_is_no_key) {
   };
   const Reply reply = vouch();
   EXPECT_EQ(reply.status, 400) << reply.text;
-  EXPECT_THAT(reply.message(), HasSubstr("a relay's word is none"));
+  EXPECT_THAT(reply.message(), HasSubstr("which a relay cannot show"));
   set_keys("p/w", {});
   EXPECT_EQ(vouch().status, 200);
 }

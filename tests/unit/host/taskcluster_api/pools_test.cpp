@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/store/row.hpp"
 #include "fixture.hpp"
+#include "host/store/row.hpp"
 
 namespace muster::taskcluster_api {
 namespace {

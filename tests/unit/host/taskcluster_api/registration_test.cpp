@@ -1,5 +1,3 @@
-#include "host/registration/registration.hpp"
-
 #include <future>
 
 #include <gmock/gmock.h>
@@ -7,8 +5,9 @@
 
 #include <muster/codec.hpp>
 
-#include "host/store/row.hpp"
 #include "fixture.hpp"
+#include "host/registration/registrar.hpp"
+#include "host/store/row.hpp"
 
 namespace muster::taskcluster_api {
 namespace {
@@ -114,7 +113,7 @@ TEST_F(Registering, what_newer_workers_say_besides_is_ignored) {
   newer["systemBootTime"] = scene.later(-30s);
   EXPECT_EQ(enter(newer).status, 200);
   metrics::Page page;
-  write_metrics(*scene.api, page);
+  scene.registrar->meters().write(page);
   EXPECT_THAT(page.text(),
               HasSubstr("muster_worker_manager_startup_seconds_sum{providerId=\"rack\"} 30"));
   EXPECT_THAT(page.text(), HasSubstr("outcome=\"registered\""));

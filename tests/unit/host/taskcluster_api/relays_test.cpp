@@ -4,8 +4,8 @@
 
 #include <muster/codec.hpp>
 
-#include "host/store/row.hpp"
 #include "fixture.hpp"
+#include "host/store/row.hpp"
 
 namespace muster::taskcluster_api {
 namespace {

@@ -27,12 +27,5 @@ TEST(SecretTest, random_tokens_are_long_plain_and_never_the_same) {
                           [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_'; }));
 }
 
-TEST(SecretTest, digests_are_those_of_sha_256) {
-  EXPECT_EQ(to_hex(sha256("abc")),
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_TRUE(equal_in_constant_time(sha256("a"), sha256("a")));
-  EXPECT_FALSE(equal_in_constant_time(sha256("a"), sha256("b")));
-}
-
 }  // namespace
 }  // namespace muster

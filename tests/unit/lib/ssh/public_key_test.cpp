@@ -37,7 +37,7 @@ TEST(SshKey, what_is_no_public_key_is_refused_in_words) {
             "its bytes are of another kind of key than \"ssh-rsa\"");
   EXPECT_TRUE(why_not(line_of(wire_text("ssh-dss") + wire_text("x")))
                   .starts_with("\"ssh-dss\" is not a kind"));
-  EXPECT_TRUE(why_not(line_of(key.blob() + "x")).starts_with("its bytes are no Ed25519 key"));
+  EXPECT_TRUE(why_not(line_of(key.blob() + "x")).starts_with("it is not an Ed25519 key"));
   EXPECT_EQ(why_not(std::string(20'000, 'a')), "is too long for a key");
 }
 

@@ -16,7 +16,7 @@ std::string shown(std::string_view text) {
 TEST(Url, what_is_no_url_of_a_server_is_refused) {
   for (const char* text : {"", "nonsense", "example.com", "//example.com/", "http//x", "http:/x",
                            "ftp://example.com/", "file:///etc/passwd", " http://a/"})
-    EXPECT_EQ(shown(text), "does not begin with http:// or https://") << text;
+    EXPECT_EQ(shown(text), "must begin with http:// or https://") << text;
   for (const char* text : {"http:///x", "http://:80/x", "http://", "https://?x"})
     EXPECT_EQ(shown(text), "has no host") << text;
   for (const char* text :
@@ -49,6 +49,7 @@ TEST(Url, users_and_impossible_ports_are_refused) {
 }
 
 TEST(Url, a_message_never_repeats_a_password) {
+  EXPECT_EQ(parse_http_url("https://u:hunter2@h/").error().code, url_has_user);
   EXPECT_EQ(parse_http_url("https://u:hunter2@h/").error().message.find("hunter2"),
             std::string::npos);
 }

@@ -184,7 +184,7 @@ TEST_F(StaticIdentify, a_pool_key_admits_whoever_has_no_other_proof) {
   refusal(elsewhere);
   IdentifyRequest of_row = request("new", key_proof(pool_key));
   of_row.provider_data = {{"staticSecretSha256", digest}};
-  EXPECT_NE(refusal(of_row).find("announced with a secret"), std::string::npos);
+  EXPECT_NE(refusal(of_row).find("declared with a secret"), std::string::npos);
   of_row.provider_data = {{"v", 1}, {"hostName", "new.dc1.example.com"}};
   EXPECT_NE(refusal(of_row).find("known by its hostName"), std::string::npos);
   refusal(request("with-secret", key_proof(pool_key)));

@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     machine, StaticSettingsMistake,
     ::testing::Values(
-        of_machine(0, "workerPoolId", R"("mac")", "machines[0].workerPoolId: \"mac\" is no "),
+        of_machine(0, "workerPoolId", R"("mac")", "machines[0].workerPoolId: \"mac\" is not a "),
         of_machine(0, "workerId", R"("a.b")", "machines[0].workerId: \"a.b\" is not a workerId"),
         of_machine(0, "workerId", R"("")", "machines[0].workerId: \"\" is not a workerId"),
         of_machine(1, "workerId", R"("mac-01")", "machines[1].workerId: \"mac-01\" occurs twice"),
@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
         of_machine(0, "capacity", "1.5", "machines[0].capacity: "),
         of_machine(0, "secretSha256", R"("secret")", "machines[0].secretSha256: is no SHA-256"),
         of_machine(0, "publicKeys", R"(["ssh-ed25519 AAAA"])",
-                   "machines[0].publicKeys[0]: its bytes are no "),
+                   "machines[0].publicKeys[0]: it is not an "),
         of_machine(1, "variables", R"({"mac": "a"})",
                    "machines[1].variables.bmc: is missing: powerOffCommand[2] needs it"),
         of_machine(1, "variables", R"({"mac": "a", "bmc": "b", "workerId": "x"})",

@@ -26,7 +26,7 @@ TEST_F(StaticProviderTest, a_wrong_section_is_refused_with_its_key) {
   EXPECT_EQ(mistake("7"), "static: must be a table");
   EXPECT_TRUE(mistake(R"({"colour": "red"})").starts_with("static.colour: is not known"));
   EXPECT_TRUE(mistake(R"({"state": "14"})").starts_with("static.state: must be a table"));
-  EXPECT_EQ(mistake(R"({"state": {"os": 14}})"), "static.state.os: must be a text");
+  EXPECT_EQ(mistake(R"({"state": {"os": 14}})"), "static.state.os: must be a string");
   EXPECT_TRUE(mistake(R"({"state": {"os": []}})").starts_with("static.state.os: is an empty list"));
   EXPECT_TRUE(mistake(R"({"state": {"os": ["a", "[b"]}})").starts_with("static.state.os[1]: the "));
   EXPECT_TRUE(mistake(R"({"state": {"": "a"}})").starts_with("static.state: a name is empty"));

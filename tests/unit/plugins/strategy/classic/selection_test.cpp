@@ -119,7 +119,7 @@ TEST(ClassicSelect, cheapest_biased_weighs_the_price_with_health) {
                                                  offer("steady", 2, 1, 1.0)};
   EXPECT_EQ(taken(*select(request(3, offers), preferences)), (Taken{{"steady", 2}, {"flaky", 1}}));
   EXPECT_EQ(select(request(1, offers), preferences)->reason,
-            "1 instances with 1 of 1 capacity, by the lowest price × bias from 2 offers; first "
+            "1 instance with 1 of 1 capacity, by the lowest price × bias from 2 offers; first "
             "steady: 1 × 1");
 }
 

@@ -1,0 +1,53 @@
+// Metrics of registrations: how they end, and how long machines take to start.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lib/metrics/metrics.hpp"
+
+namespace muster::registration {
+
+struct MeterDescription {
+  std::string_view name, description;
+  std::vector<std::pair<std::string_view, std::string_view>> labels;  // and what they mean
+  std::vector<double> buckets = {};                                   // none: a counter
+};
+
+std::span<const MeterDescription> meter_descriptions();
+
+enum class RegistrationOutcome { registered, renewed, refused, limited, unavailable };
+inline constexpr std::size_t registration_outcomes = 5;
+
+// THREADS: any.
+class Meters {
+ public:
+  void count(const std::string& provider_id, RegistrationOutcome outcome);
+  // From the request for a machine to its start, and from there to its registration.
+  void observe_start(const std::string& provider_id, double provision_seconds,
+                     double startup_seconds);
+
+  std::int64_t counted(const std::string& provider_id, RegistrationOutcome outcome) const;
+
+  void write(metrics::Page& page) const;
+
+ private:
+  struct OfProvider {
+    std::array<std::int64_t, registration_outcomes> outcomes{};
+    metrics::Histogram provision, startup;
+  };
+
+  static void observe(metrics::Histogram& histogram, double seconds);
+
+  mutable std::mutex mutex_;
+  std::map<std::string, OfProvider> providers_;
+};
+
+}  // namespace muster::registration

@@ -1,0 +1,73 @@
+#include "host/registration/renewal.hpp"
+
+#include "host/fleet/service.hpp"
+
+namespace muster::registration {
+namespace {
+
+using fleet::Fleet;
+using fleet::Now;
+
+class Renewal {
+ public:
+  Renewal(std::shared_ptr<State> state, const fleet::WorkerName& name,
+          const std::string& given_secret, Done done)
+      : state_(std::move(state)),
+        claim_{name, {}},
+        given_(sha256(given_secret)),
+        next_(make_renewal_secret()),
+        done_(std::move(done)) {}
+
+  // On the fleet's thread.
+  void change(Fleet& fleet, Now now) {
+    at_ = now.wall;
+    if (const fleet::Worker* worker = fleet.find_worker(claim_.name))
+      claim_.provider = fleet.providers()[worker->provider].id;
+    renewed_ = fleet.reregister_worker(claim_.name, given_, sha256(next_.reveal()), now);
+  }
+
+  // When the change is durable.
+  void finish() {
+    if (!renewed_) {
+      state_->meters.count("unknown", RegistrationOutcome::refused);
+      return done_(refusal(renewed_.error()));
+    }
+    state_->meters.count(claim_.provider.str(), RegistrationOutcome::renewed);
+    const Time expires = renewed_->credentials_expire;
+    done_(GrantedCredentials{claim_,
+                             issue_credentials(*state_->host.authority, claim_, at_, expires),
+                             expires, std::move(renewed_->worker_config), std::move(next_)});
+  }
+
+ private:
+  // The answer does not tell which workers exist.
+  static Refusal refusal(const Error& error) {
+    const bool unknown = error.code == "wrongSecret" ||
+                         (error.error_class == ErrorClass::not_found && error.code != "gone");
+    return unknown ? Refusal::invalid("Could not generate credentials for this secret")
+                   : Refusal::from(error);
+  }
+
+  const std::shared_ptr<State> state_;
+  Claim claim_;
+  const Sha256 given_;
+  Secret next_;
+  const Done done_;
+  Time at_{};
+  Result<fleet::Registered> renewed_ = Error::internal("nothing was done");
+};
+
+}  // namespace
+
+void renew_credentials(const std::shared_ptr<State>& state, const fleet::WorkerName& name,
+                       const std::string& renewal_secret, Done done) {
+  fleet::Service* fleet = state->host.fleet;
+  if (!fleet) return done(Refusal::unavailable(state->host.problem));
+  const store::Health health = fleet->store_health();
+  if (!health.ok) return done(Refusal{RefusalReason::read_only, health.sentence});
+  const auto renewal = std::make_shared<Renewal>(state, name, renewal_secret, std::move(done));
+  fleet->post([renewal](Fleet& of, Now now) { renewal->change(of, now); },
+              [renewal] { renewal->finish(); });
+}
+
+}  // namespace muster::registration

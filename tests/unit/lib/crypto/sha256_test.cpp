@@ -1,0 +1,27 @@
+#include "lib/crypto/sha256.hpp"
+
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+constexpr const char* abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+TEST(Sha256Test, digests_are_those_of_sha_256) {
+  EXPECT_EQ(to_hex(sha256("abc")), abc);
+  EXPECT_EQ(sha256_hex("abc"), abc);
+  EXPECT_TRUE(equal_in_constant_time(sha256("a"), sha256("a")));
+  EXPECT_FALSE(equal_in_constant_time(sha256("a"), sha256("b")));
+}
+
+TEST(Sha256Test, only_64_hexadecimal_digits_are_a_digest) {
+  EXPECT_EQ(sha256_from_hex(abc), sha256("abc"));
+  const std::string digits = abc;
+  for (const std::string& bad :
+       {std::string(), digits.substr(1), digits + "0", "g" + digits.substr(1),
+        "-1" + digits.substr(2), " 1" + digits.substr(2)})
+    EXPECT_EQ(sha256_from_hex(bad), std::nullopt) << bad;
+}
+
+}  // namespace
+}  // namespace muster
