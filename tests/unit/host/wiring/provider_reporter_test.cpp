@@ -35,7 +35,10 @@ class Reporter : public ::testing::Test {
 
   static InstanceState lane(const std::string& lane_id, PluginState state = PluginState::active,
                             const std::string& version = "provider/aws@1") {
-    const ProviderDescription description{.name = "aws", .version = version, .section = "aws"};
+    ProviderDescription description;
+    description.name = "aws";
+    description.version = version;
+    description.section = "aws";
     return {.plugin_id = "provider/aws",
             .instance_id = lane_id.substr(0, lane_id.find('#')),
             .lane_id = lane_id,
