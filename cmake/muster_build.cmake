@@ -52,10 +52,11 @@ function(muster_use_precompiled_headers target group)
     return()
   endif()
   if(NOT TARGET muster_${group}_headers)
-    set(headers <algorithm> <chrono> <filesystem> <functional> <map> <memory> <optional> <string> <thread> <vector>
-                <boost/json/value.hpp> <boost/system/result.hpp> <muster/bidding_strategy.hpp> <muster/codec.hpp>)
+    set(headers <algorithm> <charconv> <chrono> <condition_variable> <filesystem> <functional> <map> <memory> <mutex>
+                <optional> <set> <string> <thread> <variant> <vector>
+                <boost/json/value.hpp> <muster/bidding_strategy.hpp> <muster/codec.hpp>)
     if(group STREQUAL test)
-      list(APPEND headers <gmock/gmock.h> <gtest/gtest.h>)
+      list(APPEND headers <fstream> <future> <random> <gmock/gmock.h> <gtest/gtest.h>)
     elseif(group STREQUAL program)
       list(APPEND headers <CLI/CLI.hpp>)
     endif()

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include <boost/system/result.hpp>
+
 #include <muster/error.hpp>
 #include <muster/json.hpp>
 

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include <boost/system/result.hpp>
+
 #include "lib/hawk/hawk.hpp"
 #include "lib/http_client/failure.hpp"
 

@@ -10,7 +10,7 @@
 //   };
 //
 // `visit` is called once with all of them. It is a template so that a file that only includes the
-// struct does not pay for the list.
+// struct does not pay for the list; so the struct cannot be one inside a function.
 //
 // Both directions of the codec are made from it. A field that is not listed is ignored when read,
 // so that a newer sender can talk to an older reader.

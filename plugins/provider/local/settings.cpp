@@ -145,6 +145,21 @@ std::int64_t cores() {
   return std::max<std::int64_t>(1, std::thread::hardware_concurrency());
 }
 
+// A section as it is written.
+struct SectionText {
+  std::optional<std::string> image = {}, memory = {};
+  std::int64_t capacity = 1;
+  std::optional<double> cpus = {};
+  std::optional<std::int64_t> open_files = {}, processes = {};
+
+  static constexpr auto fields(auto visit) {
+    return visit(optional("image", &SectionText::image), optional("memory", &SectionText::memory),
+                 optional("capacity", &SectionText::capacity), optional("cpus", &SectionText::cpus),
+                 optional("openFiles", &SectionText::open_files),
+                 optional("processes", &SectionText::processes));
+  }
+};
+
 }  // namespace
 
 Result<Settings> read_settings(const json::object& config) {
@@ -180,24 +195,11 @@ Result<Settings> read_settings(const json::object& config) {
 }
 
 Result<Section> read_section(const json::object& document, const Settings& settings) {
-  struct Text {
-    std::optional<std::string> image = {}, memory = {};
-    std::int64_t capacity = 1;
-    std::optional<double> cpus = {};
-    std::optional<std::int64_t> open_files = {}, processes = {};
-
-    static constexpr auto fields(auto visit) {
-      return visit(optional("image", &Text::image), optional("memory", &Text::memory),
-                   optional("capacity", &Text::capacity), optional("cpus", &Text::cpus),
-                   optional("openFiles", &Text::open_files),
-                   optional("processes", &Text::processes));
-    }
-  };
   const std::string path = std::string(section_name) + ".";
   const json::value* found = document.if_contains(section_name);
   if (!found) return mistake(section_name, "is missing; local workers need at least its image");
   if (!found->is_object()) return mistake(section_name, "expected an object");
-  const auto text = from_value<Text>(*found);
+  const auto text = from_value<SectionText>(*found);
   if (!text) return Error::invalid(path + text.error().message);
   if (!text->image) return mistake(path + "image", "is missing");
   if (!settings.images.contains(*text->image)) {
