@@ -65,7 +65,7 @@ PoolCapacity Auction::capacity_of(const Pool& pool) {
 
 void Auction::skip(Index index) {
   Pool& pool = pools_[index];
-  pool.situation = situation_of(index, verdict::Look::unconfigured);
+  pool.situation = situation_of(index, verdict::PoolOutcome::unconfigured);
   pool.verdict = verdict::judge(pool.situation, clock_.now());
   agenda_.set_timer(index, clock_.now() + settings_.poll);
 }
@@ -109,16 +109,18 @@ void Auction::sized(Index index, const Result<Size>& answer) {
                     std::move(outputs));
   }
   if (!answer)
-    return finish(index, situation_of(index, verdict::Look::undecided, said),
+    return finish(index, situation_of(index, verdict::PoolOutcome::strategy_failed, said),
                   clock_.now() + try_strategy_again);
   if (answer->capacity <= 0) return no_more_needed(index, *answer);
   pool.surplus = 0;
   std::int64_t wanted = answer->capacity - draining_.keep_surplus(index, answer->capacity);
   if (wanted <= 0)
-    return finish(index, situation_of(index, verdict::Look::serves_on, answer->reason));
+    return finish(index,
+                  situation_of(index, verdict::PoolOutcome::kept_in_service, answer->reason));
   const std::int64_t room = pool.spec->settings.max_capacity - pool.totals.used();
   pool.want = wanted;
-  if (room <= 0) return finish(index, situation_of(index, verdict::Look::full, answer->reason));
+  if (room <= 0)
+    return finish(index, situation_of(index, verdict::PoolOutcome::full, answer->reason));
   entry.bidding = std::make_unique<Bidding>();
   entry.bidding->wanted = std::min(wanted, room);
   entry.bidding->size_reason = answer->reason;
@@ -134,15 +136,16 @@ void Auction::no_more_needed(Index index, const Size& size) {
   const bool full = pool.totals.used() >= pool.spec->settings.max_capacity;
   finish(index, situation_of(index,
                              pool.demand.pending > 0 && full && pool.totals.requested == 0
-                                 ? verdict::Look::full
-                                 : verdict::Look::enough,
+                                 ? verdict::PoolOutcome::full
+                                 : verdict::PoolOutcome::at_target,
                              size.reason));
 }
 
-verdict::PoolSituation Auction::situation_of(Index index, verdict::Look look, std::string reason) {
+verdict::PoolSituation Auction::situation_of(Index index, verdict::PoolOutcome outcome,
+                                             std::string reason) {
   const Pool& pool = pools_[index];
   const Entry& entry = this->entry(index);
-  verdict::PoolSituation situation{.look = look,
+  verdict::PoolSituation situation{.outcome = outcome,
                                    .pool = pool.id,
                                    .reason = std::move(reason),
                                    .note = pool.demand.note,

@@ -64,7 +64,8 @@ class Auction : Stage {
   static PoolCapacity capacity_of(const Pool& pool);
   const std::string& strategy_of(const Pool& pool) const;
   void no_more_needed(Index pool, const Size& size);
-  verdict::PoolSituation situation_of(Index pool, verdict::Look look, std::string reason = {});
+  verdict::PoolSituation situation_of(Index pool, verdict::PoolOutcome outcome,
+                                      std::string reason = {});
   void finish(Index pool, verdict::PoolSituation situation, Time next_review = Time::max());
 
   // bids.cpp

@@ -91,7 +91,7 @@ void Auction::nobody_bids(Index index, Time next_review) {
   const Pool& pool = pools_[index];
   Entry& entry = this->entry(index);
   verdict::PoolSituation situation =
-      situation_of(index, verdict::Look::nothing_bid, entry.bidding->size_reason);
+      situation_of(index, verdict::PoolOutcome::no_bids, entry.bidding->size_reason);
   const std::string text = verdict::judge(situation, clock_.now()).text;
   if (entry.journaled_bids != text) {
     entry.journaled_bids = text;

@@ -30,7 +30,7 @@ void Auction::selected(Index index, const Result<Selection>& answer) {
   if (!answer) {
     const std::string said = "the strategy cannot choose among the bids: " + answer.error().message;
     if (std::exchange(entry.journaled_bids, said) != said) journal_selection(index, {{}, said}, 0);
-    return finish(index, situation_of(index, verdict::Look::undecided, said),
+    return finish(index, situation_of(index, verdict::PoolOutcome::strategy_failed, said),
                   clock_.now() + try_strategy_again);
   }
   const std::int64_t launched = launch_choices(index, *answer);
@@ -41,9 +41,10 @@ void Auction::selected(Index index, const Result<Selection>& answer) {
   if (launched > 0) entry.journaled_size.clear();
   entry.journaled_bids = launched > 0 ? "" : declined;
   if (launched == 0)
-    return finish(index, situation_of(index, verdict::Look::nothing_taken, answer->reason),
+    return finish(index, situation_of(index, verdict::PoolOutcome::bids_refused, answer->reason),
                   clock_.now() + try_strategy_again);
-  verdict::PoolSituation situation = situation_of(index, verdict::Look::launched, answer->reason);
+  verdict::PoolSituation situation =
+      situation_of(index, verdict::PoolOutcome::launched, answer->reason);
   situation.launched = launched;
   finish(index, std::move(situation));
   if (pool.want > 0) agenda_.wake(index);

@@ -39,7 +39,7 @@ const Worker* VerdictInputs::find_worker(std::int64_t number) const {
 // The launches of the pool that are under way; `room` says what one from a launch configuration is
 // worth, 0 for those that do not matter.
 template <class Room>
-void VerdictInputs::add_launches(const Pool& pool, std::vector<verdict::Coming>& coming,
+void VerdictInputs::add_launches(const Pool& pool, std::vector<verdict::RoomSource>& coming,
                                  const Room& room) const {
   if (pool.totals.requested == 0) return;
   const std::size_t first = coming.size();
@@ -105,14 +105,14 @@ verdict::RequestSituation VerdictInputs::situation_of(const queue::Request& requ
   for (const Index at : could_launch_for(request)) {
     const Pool& pool = pools_[at];
     double launching = 0;
-    const std::size_t before = situation.coming.size();
-    add_launches(pool, situation.coming, [&](const LaunchConfigState& launch_config) {
+    const std::size_t before = situation.room_sources.size();
+    add_launches(pool, situation.room_sources, [&](const LaunchConfigState& launch_config) {
       return launch_config.promised.serves(tags, request.needs)
                  ? room_for(launch_config.promised, request.needs)
                  : 0;
     });
-    for (std::size_t i = before; i < situation.coming.size(); ++i)
-      launching += situation.coming[i].room * situation.coming[i].times;
+    for (std::size_t i = before; i < situation.room_sources.size(); ++i)
+      launching += situation.room_sources[i].room * situation.room_sources[i].times;
     situation.outlooks.push_back(
         {.pool = pool.id,
          .launching = static_cast<std::int64_t>(launching),
@@ -122,13 +122,13 @@ verdict::RequestSituation VerdictInputs::situation_of(const queue::Request& requ
   for (const queue::RoomToCome& lease : link_.queue().room_to_come(request)) {
     const Worker* holder = find_worker(lease.worker);
     if (!holder) continue;
-    situation.coming.push_back({.takes = measured(launch_configs_[holder->launch_config],
-                                                  pools_[holder->pool], &Times::lease),
-                                .age = std::max<std::chrono::milliseconds>(
-                                    std::chrono::milliseconds(0), now - lease.granted),
-                                .room = lease.room,
-                                .times = lease.times,
-                                .again = true});
+    situation.room_sources.push_back({.takes = measured(launch_configs_[holder->launch_config],
+                                                        pools_[holder->pool], &Times::lease),
+                                      .age = std::max<std::chrono::milliseconds>(
+                                          std::chrono::milliseconds(0), now - lease.granted),
+                                      .room = lease.room,
+                                      .times = lease.times,
+                                      .again = true});
   }
   return situation;
 }
@@ -150,7 +150,7 @@ std::map<std::pair<verdict::Kind, std::string>, std::int64_t> VerdictInputs::cou
     for (const queue::Line::Places* places : {&line.waiting, &line.too_large}) {
       if (places->empty()) continue;
       auto situation = situation_of(link_.queue().requests()[places->begin()->request], now);
-      situation.coming.clear();  // only kind and cause count
+      situation.room_sources.clear();  // only kind and cause count
       const auto all = static_cast<std::int64_t>(places->size());
       std::int64_t launching = 0;
       for (const verdict::Outlook& outlook : situation.outlooks)
@@ -169,7 +169,7 @@ std::map<std::pair<verdict::Kind, std::string>, std::int64_t> VerdictInputs::cou
 
 verdict::Verdict VerdictInputs::verdict_of(const Pool& pool, Time now) const {
   verdict::PoolSituation situation = pool.situation;
-  add_launches(pool, situation.coming, [](const LaunchConfigState&) { return 1.0; });
+  add_launches(pool, situation.room_sources, [](const LaunchConfigState&) { return 1.0; });
   return verdict::judge(situation, now);
 }
 
@@ -181,7 +181,7 @@ verdict::Verdict VerdictInputs::verdict_of(Index index, const Weights& weights, 
       .workers = launch_config.totals.workers,
       .requested = launch_config.totals.requested};
   const Pool& pool = pools_[launch_config.pool];
-  add_launches(pool, situation.coming, [&](const LaunchConfigState& other) {
+  add_launches(pool, situation.room_sources, [&](const LaunchConfigState& other) {
     return &other == &launch_config ? 1.0 : 0.0;
   });
   if (situation.archived) return verdict::judge(situation, now);
@@ -196,7 +196,7 @@ verdict::Verdict VerdictInputs::verdict_of(Index index, const Weights& weights, 
                                   obstacle->cause == verdict::cause::launch_config_limit ||
                                   obstacle->cause == verdict::cause::provider_limit ||
                                   obstacle->cause == verdict::cause::unsuitable);
-  const bool wants_more = pool.want > 0 || pool.situation.look == verdict::Look::full;
+  const bool wants_more = pool.want > 0 || pool.situation.outcome == verdict::PoolOutcome::full;
   if (!limit || wants_more) situation.obstacle = std::move(obstacle);
   return verdict::judge(situation, now);
 }

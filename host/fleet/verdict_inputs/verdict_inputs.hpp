@@ -30,7 +30,8 @@ class VerdictInputs : Stage {
 
  private:
   template <class Room>
-  void add_launches(const Pool& pool, std::vector<verdict::Coming>& coming, const Room& room) const;
+  void add_launches(const Pool& pool, std::vector<verdict::RoomSource>& coming,
+                    const Room& room) const;
   std::vector<Index> could_launch_for(const queue::Request& request) const;
   verdict::RequestSituation situation_of(const queue::Request& request, Time now) const;
   const Worker* find_worker(std::int64_t number) const;
