@@ -1,4 +1,4 @@
-// Demand from a file: for cron jobs, for tests, for whoever has nothing better.
+// Demand from a file: for cron jobs, for tests, and where there is no service to ask.
 #include <sys/stat.h>
 
 #include "host/demand/source.hpp"
