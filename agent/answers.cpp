@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
-#include <cstring>
-#include <time.h>
 
 #include <muster/codec.hpp>
 
 #include "lib/base/log_line.hpp"
+#include "lib/hawk/server_clock.hpp"
 
 namespace muster::agent {
 namespace {
@@ -35,7 +33,8 @@ std::optional<Milliseconds> retry_after(const HttpAnswer& answer, Time now) {
   const char* const end = header->data() + header->size();
   const auto [stop, error] = std::from_chars(header->data(), end, seconds);
   if (error == std::errc() && stop == end) return std::chrono::seconds(seconds);
-  if (const auto date = parse_http_date(*header)) return std::max(Milliseconds(0), *date - now);
+  if (const auto date = hawk::parse_http_date(*header))
+    return std::max(Milliseconds(0), *date - now);
   return std::nullopt;
 }
 
@@ -48,32 +47,6 @@ bool may_pass(int status) {
 }
 
 }  // namespace
-
-std::optional<Time> parse_http_date(std::string_view text) {
-  constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  // The only form that anybody sends: "Sun, 06 Nov 1994 08:49:37 GMT".
-  if (text.size() != 29 || text.substr(25) != " GMT" || text[16] != ' ' || text[19] != ':' ||
-      text[22] != ':')
-    return std::nullopt;
-  const auto number = [&](std::size_t at, std::size_t digits) {
-    int value = -1;
-    const char* const end = text.data() + at + digits;
-    const auto [stop, error] = std::from_chars(text.data() + at, end, value);
-    return error == std::errc() && stop == end ? value : -1;
-  };
-  const auto month = std::ranges::find(months, text.substr(8, 3));
-  const int day = number(5, 2), year = number(12, 4), hour = number(17, 2), minute = number(20, 2),
-            second = number(23, 2);
-  if (month == months.end() || day < 1 || day > 31 || year < 1970 || hour < 0 || hour > 23 ||
-      minute < 0 || minute > 59 || second < 0 || second > 60)
-    return std::nullopt;
-  using namespace std::chrono;
-  const sys_days date = std::chrono::year(year) /
-                        std::chrono::month(static_cast<unsigned>(month - months.begin()) + 1) /
-                        std::chrono::day(static_cast<unsigned>(day));
-  return Time(date + hours(hour) + minutes(minute) + seconds(second));
-}
 
 bool is_from_host(const HttpAnswer& answer) {
   if (is_success(answer.status)) return true;
@@ -125,21 +98,6 @@ Result<Grant> grant_of(const std::string& body) {
   grant.place = {"", text_in(*answer, "workerPoolId"), text_in(*answer, "providerId"),
                  text_in(*answer, "workerGroup"), text_in(*answer, "workerId")};
   return grant;
-}
-
-std::string escaped_segment(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) || std::strchr("-._~", c)) {
-      result += c;
-      continue;
-    }
-    char escaped[4];
-    std::snprintf(escaped, sizeof escaped, "%%%02X", byte);
-    result += escaped;
-  }
-  return result;
 }
 
 }  // namespace muster::agent

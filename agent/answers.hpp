@@ -33,10 +33,4 @@ Outcome outcome_of(const Result<HttpAnswer>& answer, Time now);
 // Whether the host itself wrote it, and not a proxy in front of it.
 bool is_from_host(const HttpAnswer& answer);
 
-// "Sun, 06 Nov 1994 08:49:37 GMT"
-std::optional<Time> parse_http_date(std::string_view text);
-
-// One path segment or value of a query.
-std::string escaped_segment(std::string_view text);
-
 }  // namespace muster::agent

@@ -71,7 +71,7 @@ class Reader {
   std::string address(Settings& table, std::string_view key) {
     const auto text = table.text(key);
     if (!text) return {};
-    const auto url = parse_url(*text);
+    const auto url = parse_server_url(*text);
     if (!url) table.wrong(key, url.error().message);
     return text->substr(0, text->find_last_not_of('/') + 1);
   }

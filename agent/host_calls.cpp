@@ -1,7 +1,5 @@
 #include "agent/host_calls.hpp"
 
-#include <cstdlib>
-
 #include <muster/codec.hpp>
 
 namespace muster::agent {
@@ -11,10 +9,6 @@ using namespace std::chrono_literals;
 
 constexpr const char* taskcluster_api = "/api/worker-manager/v1";
 constexpr const char* own_api = "/api/muster/v1";
-// The Date header knows seconds only; what differs by less is no difference.
-constexpr Milliseconds smallest_offset = 2s;
-// So much another time makes a signature that was refused worth another try.
-constexpr Milliseconds decisive_offset = 60s;
 
 json::object named(const Place& place) {
   return {{"workerPoolId", place.worker_pool_id},
@@ -43,19 +37,13 @@ void HostCalls::use(const Place& place, const hawk::Credentials& credentials) {
 void HostCalls::learn_time(const HttpAnswer& answer) {
   if (!is_from_host(answer)) return;
   const std::string* header = answer.header("date");
-  const auto date = header ? parse_http_date(*header) : std::nullopt;
-  if (!date) return;
-  const Milliseconds offset = *date - clock_.now();
-  offset_ = std::chrono::abs(offset) < smallest_offset ? 0ms : offset;
+  if (const auto date = header ? hawk::parse_http_date(*header) : std::nullopt)
+    host_clock_.observe(*date, clock_.now());
 }
 
 std::string HostCalls::authorization(const std::string& method, const std::string& url) const {
-  const auto parsed = parse_url(url);
-  if (!parsed) return {};
-  const auto seconds =
-      std::chrono::duration_cast<std::chrono::seconds>(host_time().time_since_epoch());
-  return hawk::authorization(credentials_, {method, parsed->target, parsed->host, parsed->port},
-                             seconds.count(), random_token().reveal().substr(0, 12));
+  const auto parsed = parse_http_url(url);
+  return parsed ? hawk::authorization_for(credentials_, method, *parsed, host_time()) : "";
 }
 
 void HostCalls::call(const std::string& method, const std::string& url, const json::object* body,
@@ -66,16 +54,15 @@ void HostCalls::call(const std::string& method, const std::string& url, const js
     request.body = json::write(*body);
   }
   if (is_signed) request.headers.emplace_back("Authorization", authorization(method, url));
-  const Milliseconds offset_then = offset_;
-  http_.send(std::move(request),
-             [=, this, done = std::move(done)](const Result<HttpAnswer>& answer) {
-               if (answer) learn_time(*answer);
-               Outcome outcome = outcome_of(answer, host_time());
-               if (answer && answer->status == 401 && is_signed &&
-                   std::chrono::abs(offset_ - offset_then) > decisive_offset)
-                 outcome.kind = Outcome::Kind::wrong_clock;
-               done(outcome, answer ? answer->body : std::string());
-             });
+  const Milliseconds offset_then = offset();
+  http_.send(std::move(request), [=, this,
+                                  done = std::move(done)](const Result<HttpAnswer>& answer) {
+    if (answer) learn_time(*answer);
+    Outcome outcome = outcome_of(answer, host_time());
+    if (answer && answer->status == 401 && is_signed && host_clock_.explains_refusal(offset_then))
+      outcome.kind = Outcome::Kind::wrong_clock;
+    done(outcome, answer ? answer->body : std::string());
+  });
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -122,8 +109,8 @@ void HostCalls::challenge(const Place& place,
 // With credentials
 
 std::string HostCalls::worker_path() const {
-  return escaped_segment(place_.worker_pool_id) + "/" + escaped_segment(place_.worker_group) + "/" +
-         escaped_segment(place_.worker_id);
+  return encode_segment(place_.worker_pool_id) + "/" + encode_segment(place_.worker_group) + "/" +
+         encode_segment(place_.worker_id);
 }
 
 void HostCalls::renew(const Secret& secret, Granted done) {
@@ -148,15 +135,15 @@ void HostCalls::report_error(const std::string& kind, const std::string& title,
                           {"extra", extra}};
   call("POST",
        place_.root_url + taskcluster_api + "/worker-pool-errors/" +
-           escaped_segment(place_.worker_pool_id),
+           encode_segment(place_.worker_pool_id),
        &body, true,
        [done = std::move(done)](const Outcome& outcome, const std::string&) { done(outcome); });
 }
 
 void HostCalls::tell(const char* what, const json::object& body, Answered done) {
-  const std::string path = escaped_segment(place_.worker_pool_id) + "/workers/" +
-                           escaped_segment(place_.worker_group) + "/" +
-                           escaped_segment(place_.worker_id) + "/" + what;
+  const std::string path = encode_segment(place_.worker_pool_id) + "/workers/" +
+                           encode_segment(place_.worker_group) + "/" +
+                           encode_segment(place_.worker_id) + "/" + what;
   call("POST", place_.root_url + own_api + "/pools/" + path, &body, true,
        [done = std::move(done)](const Outcome& outcome, const std::string&) { done(outcome); });
 }

@@ -7,6 +7,7 @@
 
 #include "agent/answers.hpp"
 #include "agent/http_client.hpp"
+#include "lib/hawk/server_clock.hpp"
 
 namespace muster::agent {
 
@@ -36,8 +37,8 @@ class HostCalls {
   void remove(Answered done);
 
   // The host's time, as far as its answers told it.
-  Time host_time() const { return clock_.now() + offset_; }
-  Milliseconds offset() const { return offset_; }
+  Time host_time() const { return host_clock_.time(clock_.now()); }
+  Milliseconds offset() const { return host_clock_.offset(); }
 
  private:
   using Handled = std::function<void(const Outcome&, const std::string& body)>;
@@ -51,7 +52,7 @@ class HostCalls {
   HttpClient& http_;
   const Clock& clock_;
   const Milliseconds timeout_;
-  Milliseconds offset_{0};
+  hawk::ServerClock host_clock_;
   Place place_;
   hawk::Credentials credentials_;
 };

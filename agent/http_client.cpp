@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -15,45 +14,13 @@
 
 namespace muster::agent {
 
-std::string Url::host_header() const {
-  const std::string name = host.find(':') == std::string::npos ? host : "[" + host + "]";
-  return port == (tls ? 443 : 80) ? name : name + ":" + std::to_string(port);
-}
-
-Result<Url> parse_url(std::string_view text) {
-  const auto wrong = [&](const char* why) {
-    return Error::invalid("\"" + std::string(text) + "\" is not the address of a server: " + why);
-  };
-  for (const unsigned char c : text)
-    if (c <= ' ' || c > '~') return wrong("it has characters that no address has");
-  Url url;
-  std::string_view rest = text;
-  url.tls = rest.starts_with("https://");
-  if (!url.tls && !rest.starts_with("http://"))
-    return wrong("it does not begin with http:// or https://");
-  rest.remove_prefix(url.tls ? 8 : 7);
-  const auto end = std::min(rest.find_first_of("/?#"), rest.size());
-  std::string_view authority = rest.substr(0, end);
-  url.target = rest.substr(end, rest.find('#') - end);
-  if (!url.target.starts_with('/')) url.target.insert(0, "/");
-  if (authority.find('@') != authority.npos) return wrong("it may not have a user name");
-  url.port = url.tls ? 443 : 80;
-  const auto bracket = authority.rfind(']');
-  const auto colon = authority.rfind(':');
-  if (colon != authority.npos && (bracket == authority.npos || colon > bracket)) {
-    const std::string_view port = authority.substr(colon + 1);
-    const auto [stop, error] = std::from_chars(port.data(), port.data() + port.size(), url.port);
-    if (error != std::errc() || stop != port.data() + port.size() || url.port == 0)
-      return wrong("its port is not a number from 1 to 65535");
-    authority = authority.substr(0, colon);
-  }
-  if (authority.starts_with('[') && authority.ends_with(']'))
-    authority = authority.substr(1, authority.size() - 2);
-  else if (authority.find(':') != authority.npos)
-    return wrong("an IPv6 address stands in brackets");
-  if (authority.empty()) return wrong("it names no host");
-  url.host = authority;
-  return url;
+Result<Url> parse_server_url(std::string_view text) {
+  auto url = parse_http_url(text);
+  if (url) return url;
+  if (url.error().code == url_has_user)
+    return Error::invalid("the address of a server may not have a user name or a password in it");
+  return Error::invalid("\"" + std::string(text) + "\" is not the address of a server: it " +
+                        url.error().message);
 }
 
 const std::string* HttpAnswer::header(const std::string& name) const {
@@ -71,8 +38,8 @@ std::string wire_text(const HttpRequest& request, const Url& url) {
   return text + "\r\n" + request.body.value_or("");
 }
 
-bool fits_headers(const HttpRequest& request) {
-  return std::ranges::none_of(request.headers, [](const auto& header) {
+bool has_line_end(const HttpRequest& request) {
+  return std::ranges::any_of(request.headers, [](const auto& header) {
     return header.second.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos;
   });
 }
@@ -118,12 +85,12 @@ class Exchange {
   }
 
   void begin() {
-    auto url = parse_url(request_.url);
+    auto url = parse_server_url(request_.url);
     if (!url) return fail(url.error().message);
     url_ = std::move(*url);
-    if (!fits_headers(request_)) return fail("a header has a line end in it");
+    if (has_line_end(request_)) return fail("a header has a line end in it");
     to_send_ = wire_text(request_, url_);
-    lookup_ = std::make_unique<Lookup>(loop_, url_.host, url_.port, [this](auto found) {
+    lookup_ = std::make_unique<Lookup>(loop_, url_.address(), url_.port, [this](auto found) {
       if (!found) return fail(found.error().message);
       addresses_ = std::move(*found);
       connect_next("there is no address");
@@ -185,7 +152,7 @@ class Exchange {
       if (!made) return fail(made.error().message);
       client_.trust = std::move(*made);
     }
-    tls_ = std::make_unique<TlsConnection>(client_.trust, socket_.get(), url_.host);
+    tls_ = std::make_unique<TlsConnection>(client_.trust, socket_.get(), url_.address());
     step_ = Step::handshake;
     handshake();
   }

@@ -1,5 +1,6 @@
-// A small HTTP/1.1 client that lives in the agent's loop: one request for each connection, TLS with
-// verified certificates for https, no redirects, no cookies, no proxies.
+// A small HTTP/1.1 client in the agent's event loop: one request for each connection, TLS with
+// verified certificates for https, no redirects, no cookies, no proxies. Why the agent has a client
+// of its own: docs/decisions/0015-http-in-the-agent.md
 #pragma once
 
 #include <chrono>
@@ -14,20 +15,12 @@
 #include <muster/error.hpp>
 
 #include "agent/event_loop.hpp"
+#include "lib/url/url.hpp"
 
 namespace muster::agent {
 
-struct Url {
-  bool tls = false;
-  std::string host;  // without brackets
-  std::uint16_t port = 0;
-  std::string target;  // path and query, as sent
-
-  // With the port only if it is not the scheme's own; an IPv6 address in brackets.
-  std::string host_header() const;
-};
-// http and https only; no user names, no white space or control characters.
-Result<Url> parse_url(std::string_view text);
+// Fails with a sentence that names the URL, unless it holds a password.
+Result<Url> parse_server_url(std::string_view text);
 
 struct HttpRequest {
   std::string method = "GET";
@@ -51,7 +44,7 @@ class HttpClient {
  public:
   // `ca_file`: trusted instead of the system's certificates; empty: the system's.
   HttpClient(EventLoop& loop, std::string ca_file);
-  ~HttpClient();  // whoever waits is not called any more
+  ~HttpClient();  // no `done` is called any more
 
   using Done = std::function<void(Result<HttpAnswer>)>;
   // `done` is called once, never before send() returns: with whatever the server answered, or a

@@ -7,6 +7,8 @@
 
 #include "agent/answers.hpp"
 #include "agent/metadata.hpp"
+#include "lib/hawk/server_clock.hpp"
+#include "lib/url/url.hpp"
 
 namespace muster::agent {
 namespace {
@@ -58,7 +60,7 @@ std::optional<InterruptionNotice> read_azure_events(const std::string& body,
           return name.is_string() && std::string_view(name.get_string()) == machine;
         }))
       continue;
-    return InterruptionNotice{parse_http_date(text_of(event, "NotBefore")), azure_notice,
+    return InterruptionNotice{hawk::parse_http_date(text_of(event, "NotBefore")), azure_notice,
                               "scheduled event: " + type};
   }
   return std::nullopt;
@@ -146,7 +148,7 @@ void InterruptionWatch::ask_rebalance() {
 // The server answers when something changes, or after a while.
 void InterruptionWatch::ask_google() {
   send({.url = base_ + "/computeMetadata/v1/instance/preempted?wait_for_change=true&last_etag=" +
-               escaped_segment(etag_) + "&timeout_sec=" + std::to_string(google_wait_seconds),
+               encode_segment(etag_) + "&timeout_sec=" + std::to_string(google_wait_seconds),
         .headers = {{"Metadata-Flavor", "Google"}},
         .timeout = std::chrono::seconds(google_wait_seconds + 30)},
        [this](const Result<HttpAnswer>& answer) {

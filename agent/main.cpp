@@ -21,25 +21,25 @@ constexpr const char* help =
                     [--tag TAG]... [--resource NAME=NUMBER]...
 
 Registers this machine or process as a worker of a muster host, keeps its credentials and configuration
-fresh, supervises the worker implementation and takes the worker off the list when it ends.
+fresh, supervises the worker implementation and removes the worker from the host when it ends.
 
   --config FILE   the configuration: .toml, .json, or worker-runner's .yml (default: /etc/muster/agent.toml)
-  --check         only look whether the configuration is right, and say all that is not
-  --detach        go on in the background, once the lock of the agent's folder is held;
-                  what is said then goes to agent.log in that folder
-  --pool NAME     the pool that it joins: a worker type, or provisionerId/workerType in full
-  --team NAME     the team that it belongs to and serves alone
+  --check         only check the configuration, and print all errors
+  --detach        continue in the background once the agent's folder is locked;
+                  the log then goes to agent.log in that folder
+  --pool NAME     the pool to join: a worker type, or provisionerId/workerType in full
+  --team NAME     the team that it belongs to; it serves no other team
   --tag TAG       it serves only requests that ask for tags, all of which it must have; may be repeated
   --resource NAME=NUMBER
-                  what it has, memory=65536 for example; may be repeated
-                  These four count more than what the configuration says.
+                  a resource that it has, such as memory=65536; may be repeated
+                  These four override the configuration.
   --version       print the version
   --help          print this
 
 Signals: TERM and INT stop the worker gracefully, a second one at once; HUP renews now.
 
 Exit codes:
-   0  ended as it should            20  the worker is no longer current (410)
+   0  normal end                    20  the worker is no longer current (410)
    1  internal error                21  the configuration could not be refreshed
    2  wrong command line            22  interrupted by the cloud
    3  wrong configuration           23  never registered
@@ -150,7 +150,7 @@ int run(int argc, char** argv) {
   auto configuration = read(*line);
   if (!configuration) return static_cast<int>(ExitCode::configuration);
   if (line->check) {
-    std::puts("the configuration is right");
+    std::puts("the configuration is valid");
     return static_cast<int>(ExitCode::ok);
   }
   return line->detach ? detach(std::move(*configuration)) : live(std::move(*configuration), -1);

@@ -120,7 +120,7 @@ void ask_google(HttpClient& http, const std::string& base, const Place& known,
               const std::string audience =
                   known.root_url.empty() ? place->root_url : known.root_url;
               const std::string path =
-                  "/service-accounts/default/identity?audience=" + escaped_segment(audience) +
+                  "/service-accounts/default/identity?audience=" + encode_segment(audience) +
                   "&format=full";
               fetch_all(http, instance, {path}, headers, {},
                         [=, place = std::move(*place)](Result<std::vector<std::string>> token) {

@@ -77,7 +77,7 @@ class RunnerReader {
     };
     Place& place = configuration_.place;
     place.root_url = need("rootURL");
-    if (const auto url = parse_url(place.root_url); !url && !place.root_url.empty())
+    if (const auto url = parse_server_url(place.root_url); !url && !place.root_url.empty())
       table.wrong("rootURL", url.error().message);
     place.root_url.erase(place.root_url.find_last_not_of('/') + 1);
     place.provider_id = need("providerID");

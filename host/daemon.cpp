@@ -120,15 +120,15 @@ std::optional<ExitCode> Daemon::load_plugins() {
   for (const fs::path& folder : configuration_->plugin_folders)
     if (folder.parent_path() == configuration_->data_directory)
       fs::create_directory(folder, ignored);
-  auto crumbs = plugin_loader::Breadcrumbs::open(data_directory_->path() / "breadcrumbs");
-  if (!crumbs) {
-    log_.error(crumbs.error().message);
+  auto crash_record = plugin_loader::CrashRecord::open(data_directory_->path() / "breadcrumbs");
+  if (!crash_record) {
+    log_.error(crash_record.error().message);
     return ExitCode::failed;
   }
-  plugin_loader::Breadcrumbs::mark_on_crash();
+  plugin_loader::CrashRecord::record_crashes();
   auto catalog = plugin_loader::PluginCatalog::open(
       {.folders = {}, .store = data_directory_->path() / "plugins", .cell_program = cell_program()},
-      std::make_shared<SystemClock>(), log_, std::move(*crumbs));
+      std::make_shared<SystemClock>(), log_, std::move(*crash_record));
   if (!catalog) {
     log_.error(catalog.error().message);
     return ExitCode::failed;
@@ -289,7 +289,7 @@ void Daemon::refuse(const config::Report& report) {
   std::vector<std::string> problems;
   for (const config::Mistake& mistake : report.mistakes)
     problems.push_back(config::to_string(mistake, report.file));
-  // First the status: whoever reads of it in the log finds it there.
+  // First the status: a reader of the log line finds it there.
   status_.change([&](HostStatus& status) { status.configuration_problems = problems; });
   log_.error("the new configuration is refused, the host keeps the current one",
              {{"mistakes", problems.size()}});
@@ -312,6 +312,7 @@ void Daemon::take_over(const config::Report& report) {
     return;
   }
   apply_log_settings(next->log);
+  if (fleet_) fleet_->providers_configured(next);
   std::vector<std::string> problems;
   for (const Error& error :
        plugins_->configure(plugin_folders(*next, defaults_), instance_specs(*next)))

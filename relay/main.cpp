@@ -19,15 +19,15 @@ constexpr const char* footer =
     "Signals:\n"
     "  SIGTERM, SIGINT  drain and stop; a second one stops at once\n"
     "  SIGHUP           read the configuration, the certificate and the access token again,\n"
-    "                   open the audit's file anew, forget what the DNS said\n"
+    "                   reopen the audit file, clear the DNS cache\n"
     "\n"
     "Exit codes:\n"
-    "  0  stopped after all was drained; --check: the configuration is good\n"
-    "  1  could not start or go on, or was stopped before all was drained;\n"
-    "     --check: the configuration has mistakes\n"
+    "  0  stopped after all was drained; --check: the configuration is valid\n"
+    "  1  failed to start or to continue, or stopped before all was drained;\n"
+    "     --check: the configuration has errors\n"
     "  2  the command line is wrong\n"
-    "  3  the configuration has mistakes\n"
-    "  5  the address to listen on is taken, or is none of this machine's\n";
+    "  3  the configuration has errors\n"
+    "  5  the address to listen on is in use, or not of this machine\n";
 
 struct CommandLine {
   std::string config = "/etc/muster/relay.toml";

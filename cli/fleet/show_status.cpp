@@ -35,13 +35,13 @@ class Lines {
   std::string out_;
 };
 
-std::int64_t number_of(const json::object& document, const char* key) {
+std::int64_t count_in(const json::object& document, const char* key) {
   const json::value* found = document.if_contains(key);
   return found && found->is_int64() ? found->get_int64() : 0;
 }
 
 std::string uptime(const json::object& status) {
-  const std::int64_t total = number_of(status, "uptimeSeconds");
+  const std::int64_t total = count_in(status, "uptimeSeconds");
   const auto days = total / 86400, hours = total / 3600 % 24, minutes = total / 60 % 60;
   if (days > 0) return std::to_string(days) + "d " + std::to_string(hours) + "h";
   if (hours > 0) return std::to_string(hours) + "h " + std::to_string(minutes) + "m";
@@ -64,8 +64,8 @@ void add_instances(Lines& lines, const json::array& instances, const char* title
 void add_fleet(Lines& lines, const json::object& fleet) {
   const std::string state = text_of(fleet, "state");
   if (state == "deciding")
-    lines.add("fleet", count_of(number_of(fleet, "pools"), "pool") + ", " +
-                           count_of(number_of(fleet, "workers"), "worker"));
+    lines.add("fleet", count_of(count_in(fleet, "pools"), "pool") + ", " +
+                           count_of(count_in(fleet, "workers"), "worker"));
   else
     lines.add("fleet", state + ": " + text_of(fleet, "reason"), Look::red);
   const json::object workers = table_of(fleet, "workerConfigurations");

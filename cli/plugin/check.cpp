@@ -17,7 +17,7 @@ namespace muster::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using plugin_loader::KeptCopy;
+using plugin_loader::StoredPlugin;
 using testing::Check;
 
 json::object as_document(const std::vector<Check>& checks) {
@@ -49,7 +49,7 @@ Verdict refused(const std::string& why) {
 
 // In a process of its own: a plugin that crashes there must not take the report along. A file takes
 // what it says, since a pipe could fill up. `seconds` ends a plugin that hangs.
-Verdict check_in_process(const KeptCopy& copy, const fs::path& scratch) {
+Verdict check_in_process(const StoredPlugin& copy, const fs::path& scratch) {
   constexpr unsigned seconds = 120;
   const fs::path answer = scratch / "in-process.json";
   std::fflush(nullptr);
@@ -88,7 +88,7 @@ Verdict check_in_process(const KeptCopy& copy, const fs::path& scratch) {
 void check_plugin(const PluginCheck& options) {
   const ScratchFolder scratch;
   Verdict in_process = refused("");
-  Result<KeptCopy> copy = Error::internal("");
+  Result<StoredPlugin> copy = Error::internal("");
   Verdict in_cells;
   {
     plugin_loader::CellSpawner spawner(cell_program());

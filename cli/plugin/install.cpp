@@ -15,10 +15,10 @@ namespace muster::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using plugin_loader::KeptCopy;
 using plugin_loader::manifest_name;
 using plugin_loader::PluginList;
 using plugin_loader::PluginState;
+using plugin_loader::StoredPlugin;
 using plugin_loader::VersionStatus;
 
 constexpr std::size_t max_library_size = std::size_t{1} << 30;
@@ -33,7 +33,7 @@ Result<fs::path> last_plugin_folder(const Result<json::value>& plugins) {
 }
 
 // The library first, the manifest last: the folder never holds half a plugin.
-Result<void> put_into(const fs::path& home, const KeptCopy& copy) {
+Result<void> put_into(const fs::path& home, const StoredPlugin& copy) {
   std::error_code code;
   fs::create_directories(home, code);
   if (code) return Error::invalid(home.string() + " cannot be created: " + code.message());
@@ -45,7 +45,7 @@ Result<void> put_into(const fs::path& home, const KeptCopy& copy) {
 }
 
 // What the host made of it; nothing if it does not know it.
-std::optional<VersionStatus> found_in(const PluginList& list, const KeptCopy& copy) {
+std::optional<VersionStatus> found_in(const PluginList& list, const StoredPlugin& copy) {
   for (const auto& plugin : list.plugins) {
     if (plugin.plugin_id != copy.manifest.id()) continue;
     for (const auto& version : plugin.versions)
@@ -54,7 +54,7 @@ std::optional<VersionStatus> found_in(const PluginList& list, const KeptCopy& co
   return std::nullopt;
 }
 
-std::string tell_host(HostClient& host, const KeptCopy& copy, bool& refused) {
+std::string tell_host(HostClient& host, const StoredPlugin& copy, bool& refused) {
   const auto answer = host.post("/api/muster/v1/plugins/rescan");
   if (!answer) return "the host does not answer: " + answer.error().message;
   const auto list = from_value<PluginList>(*answer);
@@ -71,10 +71,10 @@ fs::path cell_program() {
   return fs::read_symlink("/proc/self/exe").parent_path() / "muster-cell";
 }
 
-Result<KeptCopy> copy_of(const fs::path& path, const fs::path& store,
-                         plugin_loader::CellSpawner& spawner) {
+Result<StoredPlugin> copy_of(const fs::path& path, const fs::path& store,
+                             plugin_loader::CellSpawner& spawner) {
   std::error_code code;
-  if (fs::is_directory(path, code)) return plugin_loader::keep_copy(path, store);
+  if (fs::is_directory(path, code)) return plugin_loader::store_plugin(path, store);
   const auto bytes = read_file(path, max_library_size);
   if (!bytes) return bytes.error();
   const fs::path library =
@@ -83,7 +83,7 @@ Result<KeptCopy> copy_of(const fs::path& path, const fs::path& store,
     return written.error();
   auto manifest = plugin_loader::manifest_of(library, spawner);
   if (!manifest) return manifest.error();
-  return KeptCopy{library, std::move(*manifest)};
+  return StoredPlugin{library, std::move(*manifest)};
 }
 
 void install_plugin(const PluginInstallation& options) {

@@ -9,7 +9,7 @@
 
 #include "cli/connection.hpp"
 #include "host/plugin_loader/cell_spawner.hpp"
-#include "host/plugin_loader/kept_copy.hpp"
+#include "host/plugin_loader/plugin_store.hpp"
 
 namespace muster::cli {
 
@@ -53,9 +53,9 @@ void make_new_plugin(const NewPlugin& options);
 
 // A plugin as it was given, copied to where it can be mapped: a rebuild of the original
 // meanwhile does not disturb the check.
-Result<plugin_loader::KeptCopy> copy_of(const std::filesystem::path& path,
-                                        const std::filesystem::path& store,
-                                        plugin_loader::CellSpawner& spawner);
+Result<plugin_loader::StoredPlugin> copy_of(const std::filesystem::path& path,
+                                            const std::filesystem::path& store,
+                                            plugin_loader::CellSpawner& spawner);
 
 // muster-cell, beside this program.
 std::filesystem::path cell_program();

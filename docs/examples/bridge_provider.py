@@ -47,5 +47,5 @@ def identify(ask):
 serve({"placements": lambda ask: {"placements": [{"facts": {"region": "lab"}}]},
        "expand": lambda ask: {"launchDocuments": [{"document": {"bridge": ask["document"].get("bridge", {})}}]},
        "list": lambda ask: {"instances": living(owner_of(ask))},
-       "prices": lambda ask: {"prices": []}, "quotas": lambda ask: {"quotas": []}, "notices": lambda ask: {"notices": []},
+       "notices": lambda ask: {"notices": []},
        "bid": bid, "allocate": allocate, "terminate": terminate, "identify": identify})

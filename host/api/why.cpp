@@ -1,5 +1,6 @@
 // Why something is where it is, as a story in words: of a request, a pool, a launch configuration
 // or a worker; and how far what is said about times can be trusted.
+#include <cctype>
 #include <charconv>
 #include <cstdio>
 
@@ -68,7 +69,7 @@ const verdict::Obstacle* cause_in(const Story& story) {
 std::string sentence_of(const verdict::Verdict& verdict) {
   std::string text = verdict.text;
   if (verdict.kind != verdict::Kind::placed) text = name_of(verdict.kind) + ": " + text;
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] -= 'a' - 'A';
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   return text + ".";
 }
 

@@ -12,7 +12,7 @@
 
 #include <muster/codec.hpp>
 
-#include "host/plugin_loader/turn.hpp"
+#include "host/plugin_loader/deadline_mutex.hpp"
 #include "host/plugin_loader/wire.hpp"
 
 namespace muster::plugin_loader {
@@ -23,7 +23,7 @@ using Steady = std::chrono::steady_clock;
 constexpr std::chrono::seconds stop_budget{2};
 constexpr std::size_t max_frame = max_reply_size + 4096;
 
-std::string how_ended(int status) {
+std::string exit_in_words(int status) {
   if (WIFSIGNALED(status)) return std::string("killed by ") + ::strsignal(WTERMSIG(status));
   return "exited with " + std::to_string(WEXITSTATUS(status));
 }
@@ -63,13 +63,13 @@ class Process {
     ::wait4(started_.pid, &status, 0, &usage);
     peak_memory_bytes_ = std::int64_t{usage.ru_maxrss} * 1024;
     drain();
-    ended_ = how_ended(status);
+    ended_ = exit_in_words(status);
     if (!last_words_.empty()) ended_ += ", last words: " + last_words_;
     return ended_;
   }
 
   // If it has ended by itself, how.
-  std::optional<std::string> look() {
+  std::optional<std::string> how_ended() {
     {
       const std::lock_guard lock(mutex_);
       if (!ended_.empty()) return ended_;
@@ -95,12 +95,12 @@ class Process {
       printed_.append(buffer, static_cast<std::size_t>(count));
       for (std::size_t end = 0; (end = printed_.find('\n')) != std::string::npos;
            printed_.erase(0, end + 1))
-        say(printed_.substr(0, end));
-      if (printed_.size() > 16 * 1024) say(std::exchange(printed_, {}));
+        log_output(printed_.substr(0, end));
+      if (printed_.size() > 16 * 1024) log_output(std::exchange(printed_, {}));
     }
   }
 
-  void say(const std::string& line) {
+  void log_output(const std::string& line) {
     if (line.empty()) return;
     last_words_ = line.substr(0, 300);
     services_.log(LogLevel::info, "printed: " + line);
@@ -128,8 +128,8 @@ class CellChannel final : public Backend {
 
   Outcome call(std::string_view method, std::string_view request, const Context& context) override {
     const auto deadline = Steady::now() + context.time_left();
-    const Turns::Turn turn(turns_, deadline);
-    if (!turn)
+    const DeadlineMutex::Lock lock(calling_, deadline);
+    if (!lock)
       return {
           Error::transient("the deadline passed while earlier calls of the instance were served")};
     if (lost_) return {Error::transient("the plugin's process is gone"), Incident::ended};
@@ -144,20 +144,20 @@ class CellChannel final : public Backend {
 
   int lost_fd() const override { return process_->pid_fd(); }
   std::optional<pid_t> pid() const override { return process_->pid(); }
-  std::optional<std::string> how_lost() override { return process_->look(); }
+  std::optional<std::string> how_lost() override { return process_->how_ended(); }
 
  private:
   Outcome wait_for_reply(std::string_view method, Steady::time_point deadline,
                          const Context& context) {
     auto give_up = deadline + grace;
-    bool told = false;
+    bool cancel_sent = false;
     wire::Frame frame;
     while (true) {
       const auto now = Steady::now();
       if (now >= give_up) return lose(method, wire::Received::timed_out);
       if (!wire::wait_readable(process_->socket(), std::min(give_up, now + cancel_poll))) {
-        if (told || !context.cancelled()) continue;
-        told = true;
+        if (cancel_sent || !context.cancelled()) continue;
+        cancel_sent = true;
         give_up = std::min(give_up, Steady::now() + std::chrono::seconds(1));
         wire::send(process_->socket(), {wire::Kind::cancel}, give_up);
         continue;
@@ -191,7 +191,7 @@ class CellChannel final : public Backend {
 
   const std::shared_ptr<Process> process_;
   const HostServices services_;
-  Turns turns_;
+  DeadlineMutex calling_;
   std::atomic<bool> lost_{false};
 };
 

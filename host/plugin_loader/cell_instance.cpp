@@ -98,8 +98,8 @@ Result<void> CellInstance::create(const json::object& config) {
 
 CellInstance::~CellInstance() {
   for (void* instance : instances_) {
-    CallState farewell("destroy", "", CallState::Steady::now(), services_);
-    farewell.run([&] { return library_->plugin().destroy(instance), MUSTER_OK; });
+    CallState destroying("destroy", "", CallState::Steady::now(), services_);
+    destroying.run([&] { return library_->plugin().destroy(instance), MUSTER_OK; });
   }
 }
 

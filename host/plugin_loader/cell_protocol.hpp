@@ -30,7 +30,7 @@ struct CellLimits {
 };
 
 struct StartRequest {
-  std::string library;    // absolute path of the kept copy
+  std::string library;    // absolute path of the host's copy
   std::string kind = {};  // what the library must say of itself; empty: whatever it says
   std::string name = {};
   std::string version = {};

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "host/plugin_loader/wire.hpp"
+#include "lib/base/spawn_settings.hpp"
 
 extern "C" {  // glibc 2.36 forgot this in the header
 #include <sys/pidfd.h>
@@ -35,19 +36,7 @@ std::vector<std::string> reduced_environment(const std::vector<std::string>& nam
   return kept;
 }
 
-struct SpawnSettings {
-  SpawnSettings() {
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawnattr_init(&attributes);
-  }
-  ~SpawnSettings() {
-    ::posix_spawn_file_actions_destroy(&actions);
-    ::posix_spawnattr_destroy(&attributes);
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-  posix_spawn_file_actions_t actions{};
-  posix_spawnattr_t attributes{};
+posix_spawnattr_t attributes{};
 };
 
 Result<CellProcess> spawn_here(const std::filesystem::path& program,

@@ -31,7 +31,7 @@ HostServices services() {
           [](LogLevel, std::string_view) {}};
 }
 
-Result<OpenedCell> open(CellSpawner& spawner, const KeptCopy& copy,
+Result<OpenedCell> open(CellSpawner& spawner, const StoredPlugin& copy,
                         std::vector<json::object> configs, bool only_check) {
   const Manifest& manifest = copy.manifest;
   return open_cell(spawner,
@@ -47,7 +47,7 @@ Result<OpenedCell> open(CellSpawner& spawner, const KeptCopy& copy,
 
 }  // namespace
 
-Result<testing::ContractSubject> subject_in_process(const KeptCopy& copy) {
+Result<testing::ContractSubject> subject_in_process(const StoredPlugin& copy) {
   auto library = Library::open(copy.library);
   if (!library) return library.error();
   testing::ContractSubject subject = testing::direct_subject((*library)->plugin());
@@ -60,7 +60,7 @@ Result<testing::ContractSubject> subject_in_process(const KeptCopy& copy) {
   return subject;
 }
 
-testing::ContractSubject subject_in_cells(const KeptCopy& copy, CellSpawner& spawner) {
+testing::ContractSubject subject_in_cells(const StoredPlugin& copy, CellSpawner& spawner) {
   testing::ContractSubject subject;
   subject.describe = [copy, &spawner]() -> Result<std::string> {
     const auto checked = open(spawner, copy, {}, true);

@@ -5,16 +5,16 @@
 #include <muster/testing/contract.hpp>
 
 #include "host/plugin_loader/cell_spawner.hpp"
-#include "host/plugin_loader/kept_copy.hpp"
 #include "host/plugin_loader/manifest.hpp"
+#include "host/plugin_loader/plugin_store.hpp"
 
 namespace muster::plugin_loader {
 
 // In this process. A plugin that crashes takes the caller along: check it in cells first.
-Result<testing::ContractSubject> subject_in_process(const KeptCopy& copy);
+Result<testing::ContractSubject> subject_in_process(const StoredPlugin& copy);
 
 // Each instance in a cell of its own. `copy` is copied, `spawner` is borrowed.
-testing::ContractSubject subject_in_cells(const KeptCopy& copy, CellSpawner& spawner);
+testing::ContractSubject subject_in_cells(const StoredPlugin& copy, CellSpawner& spawner);
 
 // Opens a library whose manifest is not there (yet) and asks it who it is. The sha256 is that of
 // its bytes.

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "host/plugin_loader/call_state.hpp"
-#include "host/plugin_loader/turn.hpp"
+#include "host/plugin_loader/deadline_mutex.hpp"
 #include "lib/base/deadline_context.hpp"
 
 namespace muster::plugin_loader {
@@ -29,15 +29,15 @@ struct Task {
 // Everything that the thread touches, so that an abandoned one can go on touching it.
 struct Worker {
   Worker(std::shared_ptr<const Library> opened, HostServices host,
-         std::shared_ptr<Breadcrumbs> crumbs, std::string name)
+         std::shared_ptr<CrashRecord> crashes, std::string name)
       : library(std::move(opened)),
         services(std::move(host)),
-        breadcrumbs(std::move(crumbs)),
+        crash_record(std::move(crashes)),
         label(std::move(name)) {}
 
   const std::shared_ptr<const Library> library;  // declared first, let go last
   const HostServices services;
-  const std::shared_ptr<Breadcrumbs> breadcrumbs;
+  const std::shared_ptr<CrashRecord> crash_record;
   const std::string label;
   void* instance = nullptr;  // touched by the thread alone
 
@@ -49,7 +49,7 @@ struct Worker {
   bool left = false;
 
   Outcome perform(Task& work) {
-    const Breadcrumbs::Running running(breadcrumbs.get(), label);
+    const CrashRecord::Running running(crash_record.get(), label);
     const muster_plugin& plugin = library->plugin();
     return work.state.run([&] {
       return creating ? plugin.create(&work.state.raw(), &instance)
@@ -79,9 +79,9 @@ struct Worker {
 
   void destroy() {
     if (instance == nullptr) return;
-    const Breadcrumbs::Running running(breadcrumbs.get(), label);
-    CallState farewell("destroy", "", Steady::now(), services);
-    farewell.run([&] { return library->plugin().destroy(instance), MUSTER_OK; });
+    const CrashRecord::Running running(crash_record.get(), label);
+    CallState destroying("destroy", "", Steady::now(), services);
+    destroying.run([&] { return library->plugin().destroy(instance), MUSTER_OK; });
   }
 };
 
@@ -105,8 +105,8 @@ class InProcessChannel final : public Backend {
 
   Outcome call(std::string_view method, std::string_view request, const Context& context) override {
     const auto deadline = Steady::now() + context.time_left();
-    const Turns::Turn turn(turns_, deadline);
-    if (!turn)
+    const DeadlineMutex::Lock lock(calling_, deadline);
+    if (!lock)
       return {
           Error::transient("the deadline passed while earlier calls of the instance were served")};
     if (stuck_)
@@ -126,12 +126,12 @@ class InProcessChannel final : public Backend {
     worker_->task = task;
     worker_->changed.notify_all();
     auto give_up = deadline + grace;
-    bool told = false;
+    bool cancel_sent = false;
     while (!task->outcome && Steady::now() < give_up) {
       worker_->changed.wait_until(lock, std::min(give_up, Steady::now() + cancel_poll),
                                   [&] { return task->outcome.has_value(); });
-      if (task->outcome || told || !context.cancelled()) continue;
-      told = true;
+      if (task->outcome || cancel_sent || !context.cancelled()) continue;
+      cancel_sent = true;
       task->state.cancel();
       give_up = std::min(give_up, Steady::now() + std::max(grace, std::chrono::milliseconds(1000)));
     }
@@ -144,7 +144,7 @@ class InProcessChannel final : public Backend {
   }
 
   const std::shared_ptr<Worker> worker_;
-  Turns turns_;
+  DeadlineMutex calling_;
   std::atomic<bool> stuck_{false};
   std::thread thread_;
 };
@@ -154,10 +154,10 @@ class InProcessChannel final : public Backend {
 Result<std::shared_ptr<Backend>> open_in_process(std::shared_ptr<const Library> library,
                                                  std::string_view config, HostServices services,
                                                  std::chrono::milliseconds create_budget,
-                                                 std::shared_ptr<Breadcrumbs> breadcrumbs,
+                                                 std::shared_ptr<CrashRecord> crash_record,
                                                  std::string label) {
   auto worker = std::make_shared<Worker>(std::move(library), std::move(services),
-                                         std::move(breadcrumbs), std::move(label));
+                                         std::move(crash_record), std::move(label));
   auto channel = std::make_shared<InProcessChannel>(std::move(worker));
   const Outcome created = channel->call("create", config, DeadlineContext(create_budget));
   if (!created.result) return created.result.error();

@@ -25,10 +25,9 @@ void delete_old_copies(const std::filesystem::path& store, const ActiveVersions&
 
 }  // namespace
 
-Result<std::unique_ptr<PluginCatalog>> PluginCatalog::open(LoaderSettings settings,
-                                                           std::shared_ptr<const Clock> clock,
-                                                           Log log,
-                                                           std::shared_ptr<Breadcrumbs> crumbs) {
+Result<std::unique_ptr<PluginCatalog>> PluginCatalog::open(
+    LoaderSettings settings, std::shared_ptr<const Clock> clock, Log log,
+    std::shared_ptr<CrashRecord> crash_record) {
   std::error_code code;
   std::filesystem::create_directories(settings.store, code);
   if (code) return Error::config(settings.store.string() + " cannot be made: " + code.message());
@@ -40,18 +39,21 @@ Result<std::unique_ptr<PluginCatalog>> PluginCatalog::open(LoaderSettings settin
   auto watch = FolderWatch::open();
   if (!watch) return watch.error();
   return std::unique_ptr<PluginCatalog>(new PluginCatalog(std::move(settings), std::move(clock),
-                                                          std::move(log), std::move(crumbs),
+                                                          std::move(log), std::move(crash_record),
                                                           std::move(*active), std::move(*watch)));
 }
 
 PluginCatalog::PluginCatalog(LoaderSettings settings, std::shared_ptr<const Clock> clock, Log log,
-                             std::shared_ptr<Breadcrumbs> crumbs, ActiveVersions active,
+                             std::shared_ptr<CrashRecord> crash_record, ActiveVersions active,
                              FolderWatch watch)
     : settings_(std::move(settings)),
       clock_(std::move(clock)),
       log_(std::move(log)),
-      crumbs_(std::move(crumbs)),
+      crash_record_(std::move(crash_record)),
       spawner_(std::make_shared<CellSpawner>(settings_.cell_program)),
+      feed_(std::make_shared<PluginChangeFeed>([this] { return snapshot(); })),
+      retirement_(std::make_shared<Retirement>(
+          [feed = std::weak_ptr(feed_)] { note_change(feed); })),  // a version may be drained now
       active_(std::move(active)),
       watch_(std::move(watch)) {}
 
@@ -59,6 +61,7 @@ PluginCatalog::~PluginCatalog() {
   leaving_ = true;
   watch_.wake();
   if (watcher_.joinable()) watcher_.join();
+  feed_->stop();
   for (const auto& [id, plugin] : plugins_)
     for (const auto& [name, serving] : plugin->instances) serving.instance->stop();
 }
@@ -76,19 +79,19 @@ std::vector<Error> PluginCatalog::configure(std::vector<PluginFolder> folders,
     if (!plugin->active) continue;
     for (Error& error : start_instances(*plugin)) errors.push_back(std::move(error));
   }
-  take_up_changes();
+  apply_folder_changes();
   return errors;
 }
 
 void PluginCatalog::rescan() {
   const std::lock_guard deploying(deploying_);
-  take_up_changes();
+  apply_folder_changes();
 }
 
-void PluginCatalog::take_up_changes() {
+void PluginCatalog::apply_folder_changes() {
   const Scan found = scan(settings_.folders, settings_.store);
   std::set<std::string> taken;
-  std::map<std::filesystem::path, VersionStatus> strays;
+  std::map<std::filesystem::path, VersionStatus> refused;
   for (const Dropped& dropped : found.dropped) {
     const auto manifest =
         dropped.library_without_manifest.empty()
@@ -98,24 +101,25 @@ void PluginCatalog::take_up_changes() {
                                               "; run: muster plugin install " +
                                               dropped.library_without_manifest.string()));
     if (manifest) {
-      take_up(dropped, taken);
+      apply_dropped(dropped, taken);
       continue;
     }
     const auto path = dropped.library_without_manifest.empty() ? dropped.folder
                                                                : dropped.library_without_manifest;
-    const auto known = strays_.find(path);
-    if (known == strays_.end() || known->second.reason != manifest.error().message)
+    const auto known = refused_files_.find(path);
+    if (known == refused_files_.end() || known->second.reason != manifest.error().message)
       log_.error("a plugin is refused",
                  {{"folder", path.string()}, {"reason", manifest.error().message}});
-    strays[path] = {.version = "",
-                    .sha256 = "",
-                    .state = PluginState::rejected,
-                    .reason = manifest.error().message,
-                    .since = known == strays_.end() ? clock_->now() : known->second.since,
-                    .folder = path.string()};
+    refused[path] = {.version = "",
+                     .sha256 = "",
+                     .state = PluginState::rejected,
+                     .reason = manifest.error().message,
+                     .since = known == refused_files_.end() ? clock_->now() : known->second.since,
+                     .folder = path.string()};
   }
   const std::lock_guard lock(state_);
-  strays_ = std::move(strays);
+  feed_->changed();
+  refused_files_ = std::move(refused);
   std::erase_if(seen_, [&](const auto& seen) {
     return std::none_of(found.dropped.begin(), found.dropped.end(),
                         [&](const Dropped& dropped) { return dropped.folder == seen.first; });
@@ -125,29 +129,29 @@ void PluginCatalog::take_up_changes() {
       plugin->active->status.reason = "its folder is gone; it serves until the host is restarted";
 }
 
-void PluginCatalog::take_up(const Dropped& dropped, std::set<std::string>& taken) {
+void PluginCatalog::apply_dropped(const Dropped& dropped, std::set<std::string>& taken) {
   const auto manifest = read_manifest(dropped.folder / manifest_name);
   if (!manifest || !taken.insert(manifest->id()).second)
     return;  // one of a later plugin folder wins
   if (std::exchange(seen_[dropped.folder], dropped.signature) == dropped.signature) return;
   PluginRecord& plugin = record_of(manifest->id());
-  const auto kept = keep_copy(dropped.folder, settings_.store);
+  const auto stored = store_plugin(dropped.folder, settings_.store);
   const auto version = std::make_shared<PluginVersion>(
-      PluginVersion{kept ? *kept : KeptCopy{{}, *manifest}, dropped.shipped});
+      PluginVersion{stored ? *stored : StoredPlugin{{}, *manifest}, dropped.shipped});
   version->status = {
       .version = manifest->version, .sha256 = manifest->sha256, .folder = dropped.folder.string()};
   set_state(*version, PluginState::checking);
-  if (kept && active_[plugin.plugin_id].skipped == manifest->sha256) {
+  if (stored && active_[plugin.plugin_id].skipped == manifest->sha256) {
     if (!plugin.active) fall_back(plugin);  // rolled back before the host was restarted
     if (plugin.active) return;
   }
-  if (kept && plugin.active && plugin.active->kept.manifest.sha256 == manifest->sha256) {
+  if (stored && plugin.active && plugin.active->stored.manifest.sha256 == manifest->sha256) {
     const std::lock_guard lock(state_);
     plugin.active->status.reason.clear();
     return;
   }
   list_version(plugin, version);
-  const auto deployed = kept ? deploy(plugin, version) : Result<void>(kept.error());
+  const auto deployed = stored ? deploy(plugin, version) : Result<void>(stored.error());
   if (deployed) return;
   if (deployed.error().error_class == ErrorClass::transient)
     seen_.erase(dropped.folder);  // worth another try
@@ -160,14 +164,14 @@ void PluginCatalog::take_up(const Dropped& dropped, std::set<std::string>& taken
 void PluginCatalog::fall_back(PluginRecord& plugin) {
   const std::string sha256 = active_[plugin.plugin_id].active;
   if (sha256.empty() ||
-      (!plugin.versions.empty() && plugin.versions.front()->kept.manifest.sha256 == sha256))
+      (!plugin.versions.empty() && plugin.versions.front()->stored.manifest.sha256 == sha256))
     return;
-  const auto kept = find_kept_copy(sha256, settings_.store);
-  if (!kept)
+  const auto stored = find_stored_plugin(sha256, settings_.store);
+  if (!stored)
     return log_.error("the version that served before is lost",
-                      {{"plugin", plugin.plugin_id}, {"reason", kept.error().message}});
-  const auto version = std::make_shared<PluginVersion>(PluginVersion{*kept});
-  version->status = {.version = kept->manifest.version, .sha256 = sha256};
+                      {{"plugin", plugin.plugin_id}, {"reason", stored.error().message}});
+  const auto version = std::make_shared<PluginVersion>(PluginVersion{*stored});
+  version->status = {.version = stored->manifest.version, .sha256 = sha256};
   set_state(*version, PluginState::checking);
   {
     const std::lock_guard lock(state_);
@@ -187,11 +191,11 @@ Result<void> PluginCatalog::rollback(const std::string& plugin_id) {
   const ActiveVersion before = active_[plugin_id];
   if (before.previous.empty())
     return Error::invalid("the host has no earlier version of " + plugin_id + " to go back to");
-  const auto kept = find_kept_copy(before.previous, settings_.store);
-  if (!kept) return kept.error();
+  const auto stored = find_stored_plugin(before.previous, settings_.store);
+  if (!stored) return stored.error();
   const auto version =
-      std::make_shared<PluginVersion>(PluginVersion{*kept, plugin.active->shipped});
-  version->status = {.version = kept->manifest.version, .sha256 = before.previous};
+      std::make_shared<PluginVersion>(PluginVersion{*stored, plugin.active->shipped});
+  version->status = {.version = stored->manifest.version, .sha256 = before.previous};
   set_state(*version, PluginState::checking);
   if (const auto deployed = deploy(plugin, version); !deployed) return deployed.error();
   list_version(plugin, version);
@@ -203,6 +207,7 @@ Result<void> PluginCatalog::rollback(const std::string& plugin_id) {
 void PluginCatalog::list_version(PluginRecord& plugin,
                                  const std::shared_ptr<PluginVersion>& version) {
   const std::lock_guard lock(state_);
+  feed_->changed();
   plugin.versions.push_front(version);
   if (plugin.versions.size() > max_versions) plugin.versions.pop_back();
 }
@@ -240,50 +245,6 @@ std::shared_ptr<Channel> PluginCatalog::channel(const std::string& instance_id) 
   const std::lock_guard lock(state_);
   const auto found = channels_.find(instance_id);
   return found == channels_.end() ? nullptr : found->second;
-}
-
-std::optional<PluginCatalog::Running> PluginCatalog::running(const std::string& instance_id) const {
-  const std::lock_guard lock(state_);
-  for (const auto& [id, plugin] : plugins_) {
-    if (!plugin->active) continue;
-    for (const auto& [lane, serving] : plugin->instances)
-      if (instance_of_lane(lane) == instance_id &&
-          serving.instance->status().state != PluginState::quarantined)
-        return Running{plugin->active->described, plugin->active->label()};
-  }
-  return std::nullopt;
-}
-
-PluginList PluginCatalog::list() const {
-  const std::lock_guard lock(state_);
-  PluginList list;
-  for (const auto& [id, plugin] : plugins_) {
-    PluginStatus status{.plugin_id = id};
-    for (const auto& [name, serving] : plugin->instances)
-      status.instances.push_back(serving.instance->status());
-    const auto worst =
-        std::max_element(status.instances.begin(), status.instances.end(),
-                         [](const auto& a, const auto& b) { return a.state < b.state; });
-    for (const auto& version : plugin->versions) {
-      VersionStatus shown = version->status;
-      if (shown.state == PluginState::draining && version->is_drained())
-        shown.state = PluginState::retired;
-      if (version == plugin->active && worst != status.instances.end() &&
-          worst->state != PluginState::active) {
-        shown.state = worst->state;
-        shown.reason = worst->reason;
-      }
-      if (version == plugin->active) status.state = shown.state;
-      status.versions.push_back(std::move(shown));
-    }
-    if (plugin->active) status.description = plugin->active->description;
-    if (!plugin->active && !status.versions.empty()) status.state = status.versions.front().state;
-    list.plugins.push_back(std::move(status));
-  }
-  for (const auto& [path, stray] : strays_)
-    list.plugins.push_back(
-        {.plugin_id = path.string(), .state = PluginState::rejected, .versions = {stray}});
-  return list;
 }
 
 }  // namespace muster::plugin_loader

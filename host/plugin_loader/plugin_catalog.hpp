@@ -12,9 +12,10 @@
 #include <vector>
 
 #include "host/plugin_loader/active_versions.hpp"
-#include "host/plugin_loader/breadcrumbs.hpp"
 #include "host/plugin_loader/cell_channel.hpp"
+#include "host/plugin_loader/crash_record.hpp"
 #include "host/plugin_loader/instance_lanes.hpp"
+#include "host/plugin_loader/plugin_changes.hpp"
 #include "host/plugin_loader/plugin_instance.hpp"
 #include "host/plugin_loader/plugin_record.hpp"
 #include "host/plugin_loader/plugin_scan.hpp"
@@ -36,10 +37,10 @@ struct LoaderSettings {
 
 class PluginCatalog {
  public:
-  // Loads nothing yet. `crumbs` may be null.
+  // Loads nothing yet. `crash_record` may be null.
   static Result<std::unique_ptr<PluginCatalog>> open(LoaderSettings settings,
                                                      std::shared_ptr<const Clock> clock, Log log,
-                                                     std::shared_ptr<Breadcrumbs> crumbs);
+                                                     std::shared_ptr<CrashRecord> crash_record);
   ~PluginCatalog();
 
   // The instances that should run, at the start and after a reload of the configuration; then a
@@ -53,7 +54,7 @@ class PluginCatalog {
   // Watches the plugin folders from now on, on a thread of its own.
   void start_watching();
 
-  // Takes up whatever changed in the plugin folders. Returns when it is done. THREADS: any; they
+  // Applies what changed in the plugin folders. Returns when it is done. THREADS: any; they
   // take turns.
   void rescan();
 
@@ -61,6 +62,12 @@ class PluginCatalog {
   Result<void> rollback(const std::string& plugin_id);
 
   PluginList list() const;
+
+  // `listener`, which is borrowed, learns of every change from now on; see PluginListener. THREADS:
+  // any.
+  [[nodiscard]] PluginSubscription subscribe(PluginListener& listener) {
+    return feed_->subscribe(listener);
+  }
 
   // What a running instance is; nothing if there is none of that id (yet), or if it is quarantined.
   struct Running {
@@ -76,11 +83,16 @@ class PluginCatalog {
 
  private:
   PluginCatalog(LoaderSettings settings, std::shared_ptr<const Clock> clock, Log log,
-                std::shared_ptr<Breadcrumbs> crumbs, ActiveVersions active, FolderWatch watch);
+                std::shared_ptr<CrashRecord> crash_record, ActiveVersions active,
+                FolderWatch watch);
+
+  // Showing; in plugin_listing.cpp.
+  PluginList list_now() const;  // with state_ held
+  PluginSnapshot snapshot() const;
 
   // Finding; in plugin_catalog.cpp.
-  void take_up_changes();
-  void take_up(const Dropped& dropped, std::set<std::string>& taken);
+  void apply_folder_changes();
+  void apply_dropped(const Dropped& dropped, std::set<std::string>& taken);
   void fall_back(PluginRecord& plugin);
   void watch_folders();
   std::vector<PluginFolder> folders() const;
@@ -105,9 +117,10 @@ class PluginCatalog {
   LoaderSettings settings_;  // the folders change with the configuration
   const std::shared_ptr<const Clock> clock_;
   const Log log_;
-  const std::shared_ptr<Breadcrumbs> crumbs_;
+  const std::shared_ptr<CrashRecord> crash_record_;
   const std::shared_ptr<CellSpawner> spawner_;
-  const std::shared_ptr<Retirement> retirement_ = std::make_shared<Retirement>();
+  const std::shared_ptr<PluginChangeFeed> feed_;
+  const std::shared_ptr<Retirement> retirement_;
 
   // One scan, deployment, configuration or rollback at a time. Only the holder changes what state_
   // guards, so it reads that without a lock; everybody else reads it under state_, which is never
@@ -117,7 +130,7 @@ class PluginCatalog {
   std::vector<InstanceSpec> instances_;
   std::map<std::string, std::unique_ptr<PluginRecord>> plugins_;
   std::map<std::string, std::shared_ptr<InstanceLanes>> channels_;  // by instance id
-  std::map<std::filesystem::path, VersionStatus> strays_;  // what lies around but is no plugin
+  std::map<std::filesystem::path, VersionStatus> refused_files_;  // no plugins, in a plugin folder
   ActiveVersions active_;
   std::map<std::filesystem::path, std::string>
       seen_;  // signatures of what was taken up, or refused, before

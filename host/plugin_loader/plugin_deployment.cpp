@@ -1,4 +1,4 @@
-// The part of the catalog that turns a kept copy into serving instances.
+// The part of the catalog that turns a stored plugin into serving instances.
 #include <algorithm>
 
 #include "host/plugin_loader/in_process_channel.hpp"
@@ -9,8 +9,8 @@ namespace {
 
 StartRequest start_request(const PluginVersion& version, std::vector<json::object> configs,
                            CellLimits limits) {
-  const Manifest& manifest = version.kept.manifest;
-  return {.library = version.kept.library.string(),
+  const Manifest& manifest = version.stored.manifest;
+  return {.library = version.stored.library.string(),
           .kind = manifest.kind,
           .name = manifest.name,
           .version = manifest.version,
@@ -27,7 +27,8 @@ void PluginCatalog::set_state(PluginVersion& version, PluginState state, std::st
     version.status.reason = reason;
     version.status.since = clock_->now();
   }
-  const Manifest& manifest = version.kept.manifest;
+  feed_->changed();
+  const Manifest& manifest = version.stored.manifest;
   const Log log = log_.with({{"plugin", manifest.id()}, {"version", manifest.version}});
   if (state == PluginState::rejected) log.error("a plugin is refused", {{"reason", reason}});
   if (state == PluginState::active)
@@ -53,7 +54,7 @@ Result<void> PluginCatalog::deploy(PluginRecord& plugin,
     const std::lock_guard lock(state_);
     version->status.abi_minor = checked->abi_minor;
     version->status.built_with = checked->built_with;
-    version->described = checked->description;
+    version->described = std::make_shared<const json::object>(checked->description);
     if (const auto* text = checked->description.if_contains("description");
         text && text->is_string())
       version->description = text->get_string();
@@ -90,7 +91,7 @@ Result<void> PluginCatalog::deploy(PluginRecord& plugin,
   keep_only(plugin, specs);
   const std::lock_guard lock(state_);
   ActiveVersion& active = active_[plugin.plugin_id];
-  const std::string& sha256 = version->kept.manifest.sha256;
+  const std::string& sha256 = version->stored.manifest.sha256;
   if (active.active == sha256) return {};
   active = {.active = sha256, .previous = active.active, .skipped = ""};
   return store_active_versions(settings_.store, active_);
@@ -111,9 +112,9 @@ Result<StartReply> PluginCatalog::check(const PluginVersion& version,
 
 Isolation PluginCatalog::isolation_for(const InstanceSpec& spec,
                                        const PluginVersion& version) const {
-  if (crumbs_ && crumbs_->is_culprit(version.label())) return Isolation::process;
+  if (crash_record_ && crash_record_->has_crashed(version.label())) return Isolation::process;
   if (spec.isolation) return *spec.isolation;
-  if (version.kept.manifest.isolation) return *version.kept.manifest.isolation;
+  if (version.stored.manifest.isolation) return *version.stored.manifest.isolation;
   return version.shipped ? Isolation::in_process : Isolation::process;
 }
 
@@ -124,7 +125,7 @@ Recipe PluginCatalog::recipe_for(const InstanceSpec& spec, const PluginVersion& 
       [log](LogLevel level, std::string_view line) { log.write(level, line); }};
   const StartRequest request = start_request(version, {spec.config}, spec.limits);
   const auto make =
-      [spawner = spawner_, crumbs = crumbs_, services, request, label = version.label(),
+      [spawner = spawner_, crash_record = crash_record_, services, request, label = version.label(),
        budget = spec.start_budget](Isolation isolation) -> Result<std::shared_ptr<Backend>> {
     if (isolation == Isolation::process) {
       auto opened = open_cell(*spawner, request, services, budget);
@@ -134,10 +135,10 @@ Recipe PluginCatalog::recipe_for(const InstanceSpec& spec, const PluginVersion& 
     auto library = Library::open(request.library);
     if (!library) return library.error();
     return open_in_process(std::move(*library), json::write(request.configs.front()), services,
-                           budget, crumbs, label);
+                           budget, crash_record, label);
   };
-  return {version.kept.manifest.version, version.kept.manifest.sha256, isolation_for(spec, version),
-          spec.deadline, make};
+  return {version.stored.manifest.version, version.stored.manifest.sha256,
+          isolation_for(spec, version), spec.deadline, make};
 }
 
 Result<std::shared_ptr<Backend>> PluginCatalog::make(const InstanceSpec& spec,
@@ -152,7 +153,7 @@ std::vector<InstanceSpec> PluginCatalog::specs_for(const std::string& plugin_id,
   for (const InstanceSpec& spec : instances_)
     if (spec.plugin_id == plugin_id) specs.push_back(spec);
   if (specs.empty())
-    specs.push_back({.instance_id = version.kept.manifest.name + "-standby",
+    specs.push_back({.instance_id = version.stored.manifest.name + "-standby",
                      .plugin_id = plugin_id,
                      .config = version.example_config});
   return specs;
@@ -164,8 +165,9 @@ void PluginCatalog::serve(PluginRecord& plugin, const InstanceSpec& spec, const 
   std::shared_ptr<PluginInstance> instance;
   if (found != plugin.instances.end()) instance = found->second.instance;
   if (!instance)
-    instance = std::make_shared<PluginInstance>(spec.instance_id, plugin.plugin_id,
-                                                settings_.supervision, clock_, log_, retirement_);
+    instance = std::make_shared<PluginInstance>(
+        spec.instance_id, plugin.plugin_id, settings_.supervision, clock_, log_, retirement_,
+        [feed = std::weak_ptr(feed_)] { note_change(feed); });
   const auto replaced = instance->serve(recipe_for(spec, *plugin.active), std::move(backend));
   const std::lock_guard lock(state_);
   plugin.instances[spec.instance_id] = {spec, instance};
@@ -210,6 +212,7 @@ void PluginCatalog::keep_only(PluginRecord& plugin, const std::vector<InstanceSp
     return true;
   });
   connect_lanes();
+  feed_->changed();
 }
 
 // With state_ held: each channel gets the lanes that its instance has now.

@@ -11,7 +11,7 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-// The caller's provider_context, but with no more time than the instance allows.
+// The caller's context, but with no more time than the instance allows.
 class CappedContext final : public Context {
  public:
   CappedContext(const Context& inner, std::chrono::milliseconds cap)
@@ -40,13 +40,15 @@ bool is_lost(Incident incident) {
 
 PluginInstance::PluginInstance(std::string instance_id, std::string plugin_id,
                                SupervisionPolicy policy, std::shared_ptr<const Clock> clock,
-                               Log log, std::shared_ptr<Retirement> retirement)
+                               Log log, std::shared_ptr<Retirement> retirement,
+                               std::function<void()> state_changed)
     : instance_id_(std::move(instance_id)),
       plugin_id_(std::move(plugin_id)),
       policy_(policy),
       clock_(std::move(clock)),
       log_(log.with({{"plugin", plugin_id_}, {"instance", instance_id_}})),
       retirement_(std::move(retirement)),
+      state_changed_(std::move(state_changed)),
       supervision_(policy),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       supervisor_([this] { supervise(); }) {}
@@ -100,7 +102,7 @@ Result<std::string> PluginInstance::call(std::string_view method, std::string_vi
     const std::lock_guard lock(mutex_);
     ++calls_;
     if (!outcome.result) ++failed_calls_;
-    judge(running->backend, outcome.incident, failure);
+    note_outcome(running->backend, outcome.incident, failure);
   }
   return std::move(outcome.result);
 }
@@ -114,14 +116,15 @@ void PluginInstance::answer_was_wrong(std::string_view method, const std::string
 } catch (...) {  // out of memory: the caller has the error all the same
 }
 
-void PluginInstance::judge(const std::shared_ptr<Backend>& backend, Incident incident,
-                           const std::string& what) {
+void PluginInstance::note_outcome(const std::shared_ptr<Backend>& backend, Incident incident,
+                                  const std::string& what) {
   if (incident != Incident::none) last_failure_ = what;
-  if (backend != backend_) return;  // an older version, or lost already: judged before
+  if (backend != backend_) return;  // an older version, or lost already: noted before
   const Reaction reaction = supervision_.after_call(incident, recipe_.isolation, clock_->steady());
   if (is_lost(incident)) {
     backend_.reset();
     log_.warning("the instance is lost", {{"reason", what}});
+    state_changed_();
   }
   react(reaction);
 }
@@ -136,6 +139,7 @@ void PluginInstance::react(const Reaction& reaction) {
       restart_at_.reset();
       backend_.reset();
       log_.error("the plugin is quarantined", {{"reason", quarantined_}});
+      state_changed_();
       break;
     case Reaction::Kind::restart_in_cell:
       recipe_.isolation = Isolation::process;
@@ -158,6 +162,7 @@ std::weak_ptr<Backend> PluginInstance::serve(Recipe recipe, std::shared_ptr<Back
     restart_at_.reset();
     quarantined_.clear();
     last_failure_.clear();
+    state_changed_();
   }
   changed_.notify_all();
   wake_supervisor();
@@ -214,8 +219,8 @@ void PluginInstance::supervise() {
     if (entries[1].revents != 0) {
       const auto how = watched->how_lost();
       const std::lock_guard lock(mutex_);
-      judge(watched, Incident::ended,
-            "the plugin's process ended between calls, " + how.value_or("unknown how"));
+      note_outcome(watched, Incident::ended,
+                   "the plugin's process ended between calls, " + how.value_or("unknown how"));
     }
     watched.reset();
     restart();
@@ -241,6 +246,7 @@ void PluginInstance::restart() {
   }
   backend_ = retirement_->adopt(std::move(*made));
   log_.info("the instance is back", {{"restarts", supervision_.restarts()}});
+  state_changed_();
   changed_.notify_all();
 }
 

@@ -30,9 +30,10 @@ struct Recipe {
 
 class PluginInstance final : public Channel {
  public:
+  // `state_changed` is called with a lock held, so it must return at once and not call back.
   PluginInstance(std::string instance_id, std::string plugin_id, SupervisionPolicy policy,
                  std::shared_ptr<const Clock> clock, Log log,
-                 std::shared_ptr<Retirement> retirement);
+                 std::shared_ptr<Retirement> retirement, std::function<void()> state_changed);
   ~PluginInstance() override;
 
   // Waits for a restart that is under way, if the deadline allows; so a crash costs the call that
@@ -62,7 +63,8 @@ class PluginInstance final : public Channel {
   Result<Running> running_by(SteadyTime deadline, const Context& context);
   // All with the lock held.
   PluginState state_now() const;
-  void judge(const std::shared_ptr<Backend>& backend, Incident incident, const std::string& what);
+  void note_outcome(const std::shared_ptr<Backend>& backend, Incident incident,
+                    const std::string& what);
   void react(const Reaction& reaction);
   void supervise();
   void restart();
@@ -73,6 +75,7 @@ class PluginInstance final : public Channel {
   const std::shared_ptr<const Clock> clock_;
   const Log log_;
   const std::shared_ptr<Retirement> retirement_;
+  const std::function<void()> state_changed_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "host/plugin_loader/cell_protocol.hpp"
-#include "host/plugin_loader/kept_copy.hpp"
 #include "host/plugin_loader/plugin_instance.hpp"
+#include "host/plugin_loader/plugin_store.hpp"
 
 namespace muster::plugin_loader {
 
@@ -29,11 +29,11 @@ struct InstanceSpec {
 };
 
 struct PluginVersion {
-  KeptCopy kept;
+  StoredPlugin stored;
   bool shipped = false;
   VersionStatus status = {};
-  std::string description = {};  // one sentence
-  json::object described = {};   // all that describe() said
+  std::string description = {};                        // one sentence
+  std::shared_ptr<const json::object> described = {};  // all that describe() said
   json::object example_config = {};
   std::vector<std::weak_ptr<Backend>> draining = {};  // backends of it that were swapped out
 
@@ -43,7 +43,7 @@ struct PluginVersion {
     return true;
   }
   std::string label() const {
-    return kept.manifest.id() + "@" + kept.manifest.sha256.substr(0, 16);
+    return stored.manifest.id() + "@" + stored.manifest.sha256.substr(0, 16);
   }
 };
 

@@ -2,7 +2,8 @@
 
 namespace muster::plugin_loader {
 
-Retirement::Retirement() : thread_([this] { run(); }) {}
+Retirement::Retirement(std::function<void()> ended)
+    : ended_(std::move(ended)), thread_([this] { run(); }) {}
 
 Retirement::~Retirement() {
   {
@@ -31,6 +32,7 @@ void Retirement::run() {
     queue_.pop_front();
     lock.unlock();
     ending.reset();
+    ended_();
     lock.lock();
   }
 }

@@ -5,6 +5,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -16,18 +17,20 @@ namespace muster::plugin_loader {
 // Held by shared_ptr, also by every backend that it adopted.
 class Retirement : public std::enable_shared_from_this<Retirement> {
  public:
-  Retirement();
+  // `ended` is called on its thread after each end.
+  explicit Retirement(std::function<void()> ended);
   // Ends what is left.
   ~Retirement();
   Retirement(const Retirement&) = delete;
   Retirement& operator=(const Retirement&) = delete;
 
-  // The same backend, but whoever lets it go last does not wait for its end.
+  // The same backend, but the last holder does not wait for its end.
   std::shared_ptr<Backend> adopt(std::shared_ptr<Backend> backend);
 
  private:
   void run();
 
+  const std::function<void()> ended_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Backend>> queue_;

@@ -80,13 +80,7 @@ bool Service::read_source() {
         "really to end, restart the host"));
     return false;
   }
-  {
-    const std::lock_guard lock(mutex_);
-    if (!status_.source_error.empty())
-      parts_.log.info("the worker configurations can be read again", {{"source", status_.source}});
-    status_.source_error.clear();
-    status_.source_failed_at.reset();
-  }
+  source_was_read();
   if (*read) {
     newest_ = std::move(**read);
     have_files_ = true;
@@ -94,13 +88,28 @@ bool Service::read_source() {
   return true;
 }
 
+void Service::source_was_read() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (status_.source_error.empty()) return;
+    status_.source_error.clear();
+    status_.source_failed_at.reset();
+  }
+  parts_.log.info("the worker configurations can be read again",
+                  {{"source", parts_.source->name()}});
+  parts_.status_changed(status());
+}
+
 void Service::source_failed(const Error& error) {
-  const std::lock_guard lock(mutex_);
-  if (!status_.source_failed_at) status_.source_failed_at = parts_.clock->now();
-  if (status_.source_error == error.message) return;
-  status_.source_error = error.message;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!status_.source_failed_at) status_.source_failed_at = parts_.clock->now();
+    if (status_.source_error == error.message) return;
+    status_.source_error = error.message;
+  }
   parts_.log.warning("the worker configurations cannot be read: " + error.message,
-                     {{"source", status_.source}});
+                     {{"source", parts_.source->name()}});
+  parts_.status_changed(status());
 }
 
 void Service::build(const ProviderContext& provider_context) {
@@ -143,20 +152,23 @@ void Service::serve(const Outcome& outcome) {
                    {"pools", status.pools},
                    {"launchConfigs", status.launch_configs}});
   parts_.accept(outcome.configuration);
+  parts_.status_changed(status);
 }
 
 void Service::refuse(const Outcome& outcome) {
-  const std::lock_guard lock(mutex_);
-  const bool news = status_.refused_revision != newest_.revision ||
-                    status_.problems != outcome.problems || status_.waits != outcome.waits;
-  if (status_.refused_revision != newest_.revision || !status_.refused_at)
-    status_.refused_at = parts_.clock->now();
-  if (!refused_ || refused_->revision != newest_.revision)
-    refused_ = std::make_shared<const SourceFiles>(newest_);
-  status_.refused_revision = newest_.revision;
-  status_.problems = outcome.problems;
-  status_.waits = outcome.waits;
-  if (!news) return;
+  {
+    const std::lock_guard lock(mutex_);
+    const bool is_new = status_.refused_revision != newest_.revision ||
+                        status_.problems != outcome.problems || status_.waits != outcome.waits;
+    if (status_.refused_revision != newest_.revision || !status_.refused_at)
+      status_.refused_at = parts_.clock->now();
+    if (!refused_ || refused_->revision != newest_.revision)
+      refused_ = std::make_shared<const SourceFiles>(newest_);
+    status_.refused_revision = newest_.revision;
+    status_.problems = outcome.problems;
+    status_.waits = outcome.waits;
+    if (!is_new) return;
+  }
   for (const rules::Problem& problem : outcome.problems)
     if (problem.severity == rules::Severity::error)
       parts_.log.error("the worker configurations are refused: " + rules::to_string(problem),
@@ -164,6 +176,7 @@ void Service::refuse(const Outcome& outcome) {
   for (const Wait& wait : outcome.waits)
     parts_.log.warning("the worker configurations wait for a provider: " + wait.reason,
                        {{"provider", wait.provider_id.str()}, {"revision", newest_.revision}});
+  parts_.status_changed(status());
 }
 
 }  // namespace muster::pools

@@ -51,6 +51,8 @@ struct ServiceParts {
   std::function<void(std::shared_ptr<const fleet::Configuration>)> accept;
   std::shared_ptr<const Clock> clock;
   Log log = {};
+  // Called on the service's thread with each new status, after accept().
+  std::function<void(const Status&)> status_changed = [](const Status&) {};
 };
 
 class Service {
@@ -79,6 +81,7 @@ class Service {
   void build(const ProviderContext& provider_context);
   void refuse(const Outcome& outcome);
   void serve(const Outcome& outcome);
+  void source_was_read();
   void source_failed(const Error& error);
 
   ServiceParts parts_;

@@ -47,7 +47,7 @@ RequestRow Queue::row_of(const Request& request) const {
   if (line.pool != no_index) row.worker_pool_id = pools_[line.pool].id;
   row.tags = array_of(line.tags);
   for (const auto& [name, amount] : request.needs.named()) row.resources[name] = amount;
-  for (const Strategy strategy : request.strategies) row.strategies.push_back(name_of(strategy));
+  for (const Strategy strategy : request.strategies) row.strategies.emplace_back(name_of(strategy));
   row.priority = request.priority;
   row.cache_key = request.cache_key;
   row.token = request.token;

@@ -1,8 +1,8 @@
 #include "host/wiring/fleet_metrics.hpp"
 
 #include <muster/codec.hpp>
+#include <muster/enum_name.hpp>
 
-#include "host/api/members.hpp"
 #include "host/fleet/queue_load.hpp"
 #include "host/queue/queue.hpp"
 
@@ -24,7 +24,7 @@ std::pair<verdict::Kind, std::string> counted_as(const verdict::Verdict& verdict
 void write_verdicts(const char* name, const char* about, const VerdictCounts& counts, Page& page) {
   for (const auto& [verdict, count] : counts)
     page.gauge(name, about, number(count),
-               {{"verdict", api::name_of(verdict.first)}, {"cause", verdict.second}});
+               {{"verdict", name_of(verdict.first)}, {"cause", verdict.second}});
 }
 
 // Of pools that have all that they want nothing is asked.
@@ -62,7 +62,7 @@ void write_pool(const fleet::Pool& pool, Page& page) {
              number(pool.demand.pending), {{"pool", id}});
   const auto [kind, cause] = counted_as(pool.verdict);
   page.gauge("muster_fleet_pool_verdict", "1 for the verdict of the pool", 1,
-             {{"pool", id}, {"verdict", api::name_of(kind)}, {"cause", cause}});
+             {{"pool", id}, {"verdict", name_of(kind)}, {"cause", cause}});
 }
 
 void write_pool_load(const std::string& id, const fleet::PoolLoad& load, Time now, Page& page) {

@@ -2,11 +2,10 @@
 // configurations, the sources of demand, the providers that come and go.
 #pragma once
 
-#include <condition_variable>
 #include <filesystem>
 #include <memory>
 #include <mutex>
-#include <thread>
+#include <vector>
 
 #include "host/config/host_configuration.hpp"
 #include "host/demand/service.hpp"
@@ -15,6 +14,8 @@
 #include "host/plugin_loader/plugin_catalog.hpp"
 #include "host/pools/service.hpp"
 #include "host/store/sqlite_store.hpp"
+#include "host/wiring/provider_directory.hpp"
+#include "host/wiring/provider_reporter.hpp"
 #include "host/wiring/status_event_source.hpp"
 
 namespace muster {
@@ -36,17 +37,24 @@ class FleetRuntime {
   static Result<std::unique_ptr<FleetRuntime>> start(Parts parts);
   ~FleetRuntime();
 
+  // The providers of a new configuration, before the plugins get it: so the fleet learns why one of
+  // them is down.
+  void providers_configured(std::shared_ptr<const config::HostConfiguration> configuration);
+  // The rest of it, after the plugins got it.
   void configuration_changed(std::shared_ptr<const config::HostConfiguration> configuration);
 
   fleet::Service& fleet() { return *fleet_; }
   events::Service& events() { return *events_; }
   const store::Store& store() const { return *store_; }
-  pools::ProviderContext provider_context() const;
-  // What a configured provider says of itself and where it can launch; nothing if there is none of
-  // that id. Waits for the provider, as long as it is allowed to.
+  // See ProviderDirectory.
+  pools::ProviderContext provider_context() const { return providers_.context(); }
   std::optional<pools::ProviderFacts> provider_facts(const ProviderId& id,
-                                                     std::chrono::milliseconds at_most) const;
-  Result<Expansion> expand(const ProviderId& provider, const ExpandRequest& request) const;
+                                                     std::chrono::milliseconds at_most) const {
+    return providers_.facts(id, at_most);
+  }
+  Result<Expansion> expand(const ProviderId& id, const ExpandRequest& request) const {
+    return providers_.expand(id, request);
+  }
   // Of the worker configurations; nothing if none are configured.
   std::optional<pools::Status> configuration_status() const;
   void reload_worker_configurations() const;
@@ -60,14 +68,9 @@ class FleetRuntime {
   explicit FleetRuntime(Parts parts);
   Result<void> open();
   void start_worker_configurations();
-  void tell_of_teams(const config::HostConfiguration& configuration);
+  void configure_teams(const config::HostConfiguration& configuration);
   void start_demand();
-  void name_pools();
-  pools::ProviderFacts facts_of(const config::PluginInstance& provider,
-                                std::chrono::milliseconds at_most) const;
-  void watch_providers();
-  void tell_of_providers();
-  fleet::Callee find_plugin(const std::string& instance_id) const;
+  void list_pools_for_demand();
   std::shared_ptr<const config::HostConfiguration> configuration() const;
 
   Parts parts_;
@@ -75,15 +78,15 @@ class FleetRuntime {
   std::unique_ptr<events::Service> events_;
   std::unique_ptr<fleet::Service> fleet_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;
-  std::map<std::string, std::string>
-      told_;  // providers that the fleet believes to be up: what was said
+  ProviderDirectory providers_;
+  ProviderReporter reporter_;
+  StatusEventSource status_events_;
 
+  mutable std::mutex mutex_;  // guards parts_.configuration and the two below
   std::unique_ptr<pools::Service> worker_configurations_;
   std::unique_ptr<demand::DemandService> demand_;
-  std::thread watcher_;
+
+  std::vector<plugin_loader::PluginSubscription> subscriptions_;  // last: they call all of it
 };
 
 }  // namespace muster

@@ -30,70 +30,81 @@ std::string with_reason(std::string text, const std::string& reason) {
   return reason.empty() ? text : std::move(text) + ": " + reason;
 }
 
+json::object with_state(json::object details, PluginState state, const std::string& reason) {
+  details["state"] = name_of(state);
+  if (!reason.empty()) details["reason"] = reason;
+  return details;
+}
+
 }  // namespace
 
-void StatusEventSource::tell(const char* kind, std::string text, json::object details) {
+void StatusEventSource::emit(const char* kind, std::string text, json::object details) const {
   events::Event event;
   event.kind = kind;
   event.text = std::move(text);
   event.details = std::move(details);
-  tell_(std::move(event));
+  emit_(std::move(event));
 }
 
-void StatusEventSource::look(const plugin_loader::PluginList& plugins) {
-  std::map<std::string, std::string> now;
-  const auto see = [&](const std::string& key, PluginState state, const std::string& subject,
-                       const std::string& reason, json::object details) {
-    const std::string name = name_of(state);
-    now[key] = name + reason;
-    const auto before = states_.find(key);
-    const bool same = before != states_.end() && before->second == now[key];
-    if (same || !plugins_known_ || !event_kind(state)) return;
-    details["state"] = name;
-    if (!reason.empty()) details["reason"] = reason;
-    tell(event_kind(state), with_reason(subject + " is " + name, reason), std::move(details));
-  };
-  for (const plugin_loader::PluginStatus& plugin : plugins.plugins) {
-    for (const plugin_loader::VersionStatus& version : plugin.versions)
-      see(plugin.plugin_id + " " + version.sha256, version.state,
-          plugin.plugin_id + " " + version.version, version.reason,
-          {{"pluginId", plugin.plugin_id}, {"version", version.version}});
-    for (const plugin_loader::InstanceStatus& instance : plugin.instances)
-      see("instance " + instance.instance_id, instance.state,
-          "instance " + instance.instance_id + " of " + plugin.plugin_id, instance.reason,
-          {{"pluginId", plugin.plugin_id}, {"instanceId", instance.instance_id}});
-  }
-  states_ = std::move(now);
-  plugins_known_ = true;
+void StatusEventSource::plugins_changed(const plugin_loader::PluginSnapshot&,
+                                        const plugin_loader::PluginChanges& changes) {
+  for (const auto& change : changes.versions) observe(change);
+  for (const auto& change : changes.instances) observe(change);
 }
 
-void StatusEventSource::look(const std::optional<pools::Status>& configuration) {
-  if (!configuration) return;
-  const bool changed = configuration->revision != serving_;
-  if (changed && configuration_known_)
-    tell("configuration-accepted",
-         "worker configurations " + configuration->revision + ": " +
-             count_of(configuration->pools, "pool") + ", " +
-             count_of(configuration->launch_configs, "launch configuration"),
-         {{"source", configuration->source}, {"revision", configuration->revision}});
-  const std::string refused =
-      configuration->refused_revision + configuration->source_error +
-      (configuration->problems.empty() ? "" : std::to_string(configuration->problems.size()));
+void StatusEventSource::observe(
+    const plugin_loader::Change<plugin_loader::VersionState>& change) const {
+  const plugin_loader::VersionState& version = change.now;
+  const char* kind = event_kind(version.state);
+  if (!kind) return;
+  emit(kind,
+       with_reason(version.plugin_id + " " + version.version + " is " + name_of(version.state),
+                   version.reason),
+       with_state({{"pluginId", version.plugin_id}, {"version", version.version}}, version.state,
+                  version.reason));
+}
+
+// An instance that only goes on with another version is not worth an event: the version has one.
+void StatusEventSource::observe(
+    const plugin_loader::Change<plugin_loader::InstanceState>& change) const {
+  const plugin_loader::InstanceState& instance = change.now;
+  const char* kind = event_kind(instance.state);
+  if (!kind || (change.before && change.before->state == instance.state &&
+                change.before->reason == instance.reason))
+    return;
+  emit(kind,
+       with_reason("instance " + instance.lane_id + " of " + instance.plugin_id + " is " +
+                       name_of(instance.state),
+                   instance.reason),
+       with_state({{"pluginId", instance.plugin_id}, {"instanceId", instance.lane_id}},
+                  instance.state, instance.reason));
+}
+
+void StatusEventSource::observe(const pools::Status& configuration) {
+  if (configuration.revision != serving_ && !serving_.empty() && !configuration.revision.empty())
+    emit("configuration-accepted",
+         "worker configurations " + configuration.revision + ": " +
+             count_of(configuration.pools, "pool") + ", " +
+             count_of(configuration.launch_configs, "launch configuration"),
+         {{"source", configuration.source}, {"revision", configuration.revision}});
+  if (!configuration.revision.empty()) serving_ = configuration.revision;
+
   // One that only waits for its providers is not refused.
   const bool is_refused =
-      (!configuration->refused_revision.empty() && !configuration->problems.empty()) ||
-      !configuration->source_error.empty();
-  if (is_refused && refused != refused_)
-    tell("configuration-refused",
-         with_reason(
-             "worker configurations of " + configuration->source + " are refused",
-             configuration->source_error.empty()
-                 ? count_of(configuration->problems.size(), "problem") + "; see: muster status"
-                 : configuration->source_error),
-         {{"source", configuration->source}, {"revision", configuration->refused_revision}});
-  serving_ = configuration->revision;
-  refused_ = is_refused ? refused : "";
-  configuration_known_ |= !serving_.empty();
+      (!configuration.refused_revision.empty() && !configuration.problems.empty()) ||
+      !configuration.source_error.empty();
+  std::optional<Refusal> refusal;
+  if (is_refused)
+    refusal = {configuration.refused_revision, configuration.source_error, configuration.problems};
+  if (refusal && refusal != refusal_)
+    emit(
+        "configuration-refused",
+        with_reason("worker configurations of " + configuration.source + " are refused",
+                    configuration.source_error.empty()
+                        ? count_of(configuration.problems.size(), "problem") + "; see: muster status"
+                        : configuration.source_error),
+        {{"source", configuration.source}, {"revision", configuration.refused_revision}});
+  refusal_ = std::move(refusal);
 }
 
 }  // namespace muster

@@ -1,34 +1,46 @@
-// Tells of what changed at plugins and worker configurations, as events. They say themselves what
-// they are; who looks often enough sees every change that lasts.
+// Makes events of what changes at plugins and worker configurations.
 #pragma once
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 
 #include "host/events/event.hpp"
-#include "host/plugin_loader/plugin_status.hpp"
+#include "host/plugin_loader/plugin_changes.hpp"
 #include "host/pools/service.hpp"
 
 namespace muster {
 
-// THREADS: one.
-class StatusEventSource {
+// THREADS: plugins are observed on the catalog's thread, worker configurations on that of their
+// service; `emit` is called on both.
+class StatusEventSource final : public plugin_loader::PluginListener {
  public:
-  explicit StatusEventSource(std::function<void(events::Event)> tell) : tell_(std::move(tell)) {}
+  explicit StatusEventSource(std::function<void(events::Event)> emit) : emit_(std::move(emit)) {}
 
-  // What is found at the first look is no change.
-  void look(const plugin_loader::PluginList& plugins);
-  void look(const std::optional<pools::Status>& configuration);
+  // How things are at first is no event.
+  void plugins_are(const plugin_loader::PluginSnapshot&) override {}
+  void plugins_changed(const plugin_loader::PluginSnapshot& now,
+                       const plugin_loader::PluginChanges& changes) override;
+
+  // Each status after the one before. The revision that serves first is no event; one that is
+  // refused always is.
+  void observe(const pools::Status& configuration);
 
  private:
-  void tell(const char* kind, std::string text, json::object details);
+  // Why worker configurations do not serve.
+  struct Refusal {
+    std::string revision;
+    std::string source_error;
+    rules::Problems problems;
+    friend bool operator==(const Refusal&, const Refusal&) = default;
+  };
+  void observe(const plugin_loader::Change<plugin_loader::VersionState>& change) const;
+  void observe(const plugin_loader::Change<plugin_loader::InstanceState>& change) const;
+  void emit(const char* kind, std::string text, json::object details) const;
 
-  const std::function<void(events::Event)> tell_;
-  bool plugins_known_ = false, configuration_known_ = false;
-  std::map<std::string, std::string> states_;  // by plugin and version, or by instance
-  std::string serving_, refused_;              // revisions
+  const std::function<void(events::Event)> emit_;
+  std::string serving_;  // revision; empty: none yet
+  std::optional<Refusal> refusal_;
 };
 
 }  // namespace muster

@@ -14,6 +14,8 @@
 
 #include <climits>
 
+#include "lib/base/spawn_settings.hpp"
+
 extern char** environ;
 
 namespace muster::git {
@@ -106,30 +108,24 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
 int spawn(pid_t& child, const std::vector<std::string>& arguments,
           const std::vector<std::string>& environment, bool own_session, const Ends& in,
           const Ends& out, const Ends& err) {
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, in.theirs, STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, out.theirs, STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, err.theirs, STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
+  SpawnSettings settings;
+  ::posix_spawn_file_actions_adddup2(&settings.actions, in.theirs, STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&settings.actions, out.theirs, STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&settings.actions, err.theirs, STDERR_FILENO);
   sigset_t none, defaults;
   ::sigemptyset(&none);
   ::sigemptyset(&defaults);
   for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&defaults, signal);
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setsigdefault(&attributes, &defaults);
+  ::posix_spawnattr_setsigmask(&settings.attributes, &none);
+  ::posix_spawnattr_setsigdefault(&settings.attributes, &defaults);
   // A session of its own has no terminal: nothing in it can ask a question there.
   int flags = own_session ? POSIX_SPAWN_SETSID : 0;
   flags |= POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-  ::posix_spawnattr_setflags(&attributes, static_cast<short>(flags));
+  ::posix_spawnattr_setflags(&settings.attributes, static_cast<short>(flags));
   auto words = pointers_to(arguments);
   auto variables = pointers_to(environment);
-  const int failed =
-      ::posix_spawnp(&child, words[0], &actions, &attributes, words.data(), variables.data());
-  ::posix_spawnattr_destroy(&attributes);
-  ::posix_spawn_file_actions_destroy(&actions);
-  return failed;
+  return ::posix_spawnp(&child, words[0], &settings.actions, &settings.attributes, words.data(),
+                        variables.data());
 }
 
 }  // namespace

@@ -42,12 +42,6 @@ Result<Termination> ProviderClient::terminate(const TerminateRequest& request,
 Result<Identity> ProviderClient::identify(const IdentifyRequest& request, const Context& context) {
   return ask<Identity>(channel_, "identify", request, context);
 }
-Result<Prices> ProviderClient::prices(const PricesRequest& request, const Context& context) {
-  return ask<Prices>(channel_, "prices", request, context);
-}
-Result<Quotas> ProviderClient::quotas(const QuotasRequest& request, const Context& context) {
-  return ask<Quotas>(channel_, "quotas", request, context);
-}
 Result<Notices> ProviderClient::notices(const NoticesRequest& request, const Context& context) {
   return ask<Notices>(channel_, "notices", request, context);
 }

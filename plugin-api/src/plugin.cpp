@@ -74,8 +74,6 @@ Result<std::string> dispatch(Provider& provider, std::string_view method, std::s
   if (method == "list") return to(&Provider::list);
   if (method == "terminate") return to(&Provider::terminate);
   if (method == "identify") return to(&Provider::identify);
-  if (method == "prices") return to(&Provider::prices);
-  if (method == "quotas") return to(&Provider::quotas);
   if (method == "notices") return to(&Provider::notices);
   return unknown(method);
 }

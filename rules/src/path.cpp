@@ -49,7 +49,7 @@ class PathReader {
       if (at_end()) return path;
       if (text_[offset_] != '.')
         return Error::invalid("'" + std::string(text_.substr(offset_, 1)) +
-                              "' follows a key where a dot should stand");
+                              "' follows a key where a dot is expected");
       ++offset_;
     }
   }

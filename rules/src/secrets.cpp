@@ -187,9 +187,9 @@ class SecretSearch {
     const Suspicion suspicion = suspicion_of(name);
     if (suspicion == Suspicion::none || is_reference(text)) return;
     if (suspicion == Suspicion::password)
-      return report(node, key, "a password stands here in plain text");
+      return report(node, key, "this is a password in plain text");
     if (looks_random(text))
-      report(node, key, "by its name and its look this is a secret in plain text");
+      report(node, key, "by its name and its form this is a secret in plain text");
   }
 
   // The secret itself is not repeated: reports end up in logs.

@@ -45,7 +45,7 @@ Problems check_text(std::string_view text, const std::string& file, const Limits
       problems.push_back({Severity::error,
                           {file, at},
                           "",
-                          "the control character " + hexadecimal(c) + " may not stand here",
+                          "the control character " + hexadecimal(c) + " is not allowed here",
                           "remove it, or write it as an escape in a string",
                           "controlCharacter"});
     if (c == '\n')

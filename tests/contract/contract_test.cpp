@@ -18,16 +18,16 @@ namespace muster {
 namespace {
 
 namespace fs = std::filesystem;
-using plugin_loader::KeptCopy;
+using plugin_loader::StoredPlugin;
 using testing::ContractSubject;
 
-ContractSubject direct(const KeptCopy& copy) {
+ContractSubject direct(const StoredPlugin& copy) {
   const auto plugin = testing::open_plugin(copy.library.string());
   if (!plugin) throw std::runtime_error(plugin.error().message);
   return testing::direct_subject(**plugin);
 }
 
-ContractSubject in_process(const KeptCopy& copy) {
+ContractSubject in_process(const StoredPlugin& copy) {
   auto subject = plugin_loader::subject_in_process(copy);
   if (!subject) throw std::runtime_error(subject.error().message);
   return *subject;
@@ -48,7 +48,7 @@ std::vector<fs::path> plugin_folders() {
 
 enum class Transport { direct, in_process, cell };
 
-ContractSubject subject_of(const KeptCopy& copy, Transport transport,
+ContractSubject subject_of(const StoredPlugin& copy, Transport transport,
                            plugin_loader::CellSpawner& spawner) {
   if (transport == Transport::direct) return direct(copy);
   if (transport == Transport::in_process) return in_process(copy);
@@ -76,7 +76,7 @@ class Contract : public ::testing::TestWithParam<std::tuple<fs::path, Transport>
 TEST_P(Contract, is_kept) {
   const auto& [folder, transport] = GetParam();
   const testing::TemporaryFolder store;
-  const auto copy = plugin_loader::keep_copy(folder, store.path());
+  const auto copy = plugin_loader::store_plugin(folder, store.path());
   ASSERT_TRUE(copy) << copy.error().message;
   plugin_loader::CellSpawner spawner(MUSTER_CELL);
   expect_all_kept(copy->manifest.kind, subject_of(*copy, transport, spawner), transport);
@@ -124,7 +124,7 @@ TEST_P(ContractOverHttp, is_kept) {
   const fs::path token = folder / "token";
   std::ofstream(token) << "an-example\n";
   const std::string root(MUSTER_PLUGIN_FOLDERS);
-  const auto copy = plugin_loader::keep_copy(
+  const auto copy = plugin_loader::store_plugin(
       fs::path(root.substr(0, root.find(':'))) / served.kind / served.plugin, folder / "store");
   ASSERT_TRUE(copy) << copy.error().message;
   plugin_loader::CellSpawner spawner(MUSTER_CELL);
@@ -162,7 +162,7 @@ class ContractWithAStateFile : public ::testing::TestWithParam<Transport> {};
 TEST_P(ContractWithAStateFile, is_kept) {
   const testing::TemporaryFolder folder;
   const std::string root(MUSTER_PLUGIN_FOLDERS);
-  const auto copy = plugin_loader::keep_copy(
+  const auto copy = plugin_loader::store_plugin(
       fs::path(root.substr(0, root.find(':'))) / "provider" / "static", folder / "store");
   ASSERT_TRUE(copy) << copy.error().message;
   plugin_loader::CellSpawner spawner(MUSTER_CELL);

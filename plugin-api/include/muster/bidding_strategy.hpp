@@ -8,7 +8,7 @@
 
 #include <memory>
 
-#include <muster/provider.hpp>
+#include <muster/provider_types.hpp>
 
 namespace muster {
 

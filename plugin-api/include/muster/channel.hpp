@@ -1,5 +1,5 @@
 // A way to call one plugin instance. The host has three: directly (tests), in its own process, and
-// in a child process; whoever holds a Channel cannot tell them apart.
+// in a child process; callers of a Channel cannot tell them apart.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ class Channel {
   virtual ~Channel() = default;
 
   // Returns by the context's deadline, whatever the plugin does. Thread-safe; one call at a time
-  // reaches the plugin.
+  // reaches each object that the plugin made.
   virtual Result<std::string> call(std::string_view method, std::string_view request,
                                    const Context& context) = 0;
 
@@ -36,8 +36,6 @@ class ProviderClient final : public Provider {
   Result<Listing> list(const ListRequest&, const Context&) override;
   Result<Termination> terminate(const TerminateRequest&, const Context&) override;
   Result<Identity> identify(const IdentifyRequest&, const Context&) override;
-  Result<Prices> prices(const PricesRequest&, const Context&) override;
-  Result<Quotas> quotas(const QuotasRequest&, const Context&) override;
   Result<Notices> notices(const NoticesRequest&, const Context&) override;
 
  private:

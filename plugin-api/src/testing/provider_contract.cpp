@@ -44,18 +44,7 @@ void ProviderContract::check_capabilities() {
           return kept();
         });
   };
-  promise(capability::prices, "prices", {});
-  promise(capability::quotas, "quotas", {});
   promise(capability::notices, "notices", codec::to_value(NoticesRequest{owner_}).as_object());
-  if (!offers(capability::prices)) return;
-  findings_.promise("prices", "none is negative", [&]() -> Finding {
-    const auto answer = provider_.prices({}, context_);
-    if (!answer) return broken(failure_of("prices", answer));
-    for (const Prices::Price& price : answer->prices)
-      if (!(price.per_hour >= 0))
-        return broken(price.instance_type + " costs " + std::to_string(price.per_hour));
-    return kept();
-  });
 }
 
 void ProviderContract::check_placements() {

@@ -380,8 +380,6 @@ std::vector<SampleRequest> ProviderContract::samples() const {
                                                     json::object{{"token", "wrong"}},
                                                     {},
                                                     "192.0.2.1"}));
-  if (offers(capability::prices)) made.push_back(sample("prices", PricesRequest{}));
-  if (offers(capability::quotas)) made.push_back(sample("quotas", QuotasRequest{}));
   if (offers(capability::notices)) made.push_back(sample("notices", NoticesRequest{owner_}));
   return made;
 }

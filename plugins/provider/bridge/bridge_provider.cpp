@@ -63,14 +63,6 @@ Result<Identity> BridgeProvider::identify(const IdentifyRequest& request, const 
   return forward<Identity>("identify", request, context);
 }
 
-Result<Prices> BridgeProvider::prices(const PricesRequest& request, const Context& context) {
-  return forward<Prices>("prices", request, context);
-}
-
-Result<Quotas> BridgeProvider::quotas(const QuotasRequest& request, const Context& context) {
-  return forward<Quotas>("quotas", request, context);
-}
-
 Result<Notices> BridgeProvider::notices(const NoticesRequest& request, const Context& context) {
   return forward<Notices>("notices", request, context);
 }

@@ -15,7 +15,7 @@ constexpr auto longest_hold = std::chrono::seconds(24h * 30);
 constexpr std::size_t longest_message = 2000;
 
 bool optional_method(const std::string& method) {
-  return method == "prices" || method == "quotas" || method == "notices";
+  return method == "notices";
 }
 
 ErrorClass class_of(long status, const std::string& method) {

@@ -17,7 +17,7 @@ ProviderDescription description() {
                           "Whatever the service behind the bridge understands; it is checked "
                           "there, by `expand`"}},
       .facts = {{"availabilityZone", "A part of the region, if the service has such"}},
-      .capabilities = {capability::prices, capability::quotas, capability::notices},
+      .capabilities = {capability::notices},
       // By where a service puts a field, because nobody else can know what it means.
       .field_classes = {{},
                         {std::string(section) + ".dynamic"},

@@ -37,7 +37,6 @@ ProviderDescription LocalProvider::describe() {
           .config_schema = config_schema(),
           .section = section_name,
           .section_schema = section_schema(),
-          .capabilities = {capability::quotas},
           // Limits are set when a worker starts: whoever wants others wants other workers.
           .field_classes = {{"local.image", "local.capacity", "local.memory", "local.cpus",
                              "local.openFiles", "local.processes"},
@@ -213,13 +212,6 @@ Result<Identity> LocalProvider::identify(const IdentifyRequest& request, const C
   if (!is_digest_of(digest->get_string(), secret->get_string()))
     return Error::auth("the secret is not that of " + request.worker_id.str());
   return Identity{request.worker_group, request.worker_id};
-}
-
-Result<Quotas> LocalProvider::quotas(const QuotasRequest&, const Context& context) {
-  const std::lock_guard lock(mutex_);
-  const auto look_now = look(context);
-  if (!look_now) return look_now.error();
-  return Quotas{{{{}, "cores", settings_.max_workers, look_now->alive}}};
 }
 
 }  // namespace muster::local

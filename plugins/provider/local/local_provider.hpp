@@ -34,7 +34,6 @@ class LocalProvider final : public Provider {
   Result<Termination> terminate(const TerminateRequest& request, const Context& context) override;
   // The proof is {"localSecret"}; the row's data has the secret's SHA-256 in hex as "secretSha256".
   Result<Identity> identify(const IdentifyRequest& request, const Context& context) override;
-  Result<Quotas> quotas(const QuotasRequest& request, const Context& context) override;
 
  private:
   Result<Look> look(const Context& context);

@@ -59,12 +59,6 @@ Result<Termination> KeptCloud::terminate(const TerminateRequest& request, const 
 Result<Identity> KeptCloud::identify(const IdentifyRequest& request, const Context& context) {
   return kept(&Provider::identify, request, context);
 }
-Result<Prices> KeptCloud::prices(const PricesRequest& request, const Context& context) {
-  return kept(&Provider::prices, request, context);
-}
-Result<Quotas> KeptCloud::quotas(const QuotasRequest& request, const Context& context) {
-  return kept(&Provider::quotas, request, context);
-}
 Result<Notices> KeptCloud::notices(const NoticesRequest& request, const Context& context) {
   return kept(&Provider::notices, request, context);
 }

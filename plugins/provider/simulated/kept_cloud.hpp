@@ -23,8 +23,6 @@ class KeptCloud final : public Provider {
   Result<Listing> list(const ListRequest&, const Context&) override;
   Result<Termination> terminate(const TerminateRequest&, const Context&) override;
   Result<Identity> identify(const IdentifyRequest&, const Context&) override;
-  Result<Prices> prices(const PricesRequest&, const Context&) override;
-  Result<Quotas> quotas(const QuotasRequest&, const Context&) override;
   Result<Notices> notices(const NoticesRequest&, const Context&) override;
 
   // Reads the file for the first time; changes nothing.

@@ -1,4 +1,4 @@
-// What the cloud asks for and what it offers: placements, launch documents, prices, bids, quotas.
+// What the cloud asks for and what it offers: placements, launch documents, prices, bids.
 #include <algorithm>
 #include <cmath>
 
@@ -176,28 +176,6 @@ Result<Bids> Cloud::bid(const BidRequest& request, const Context& context) {
       bids.bids.push_back(std::move(*made));
   }
   return bids;
-}
-
-Result<Prices> Cloud::prices(const PricesRequest&, const Context& context) {
-  if (const auto begun = begin("prices", context); !begun) return begun.error();
-  Prices found;
-  for (const Region& region : settings_.regions)
-    for (const std::string& zone : region.zones)
-      for (const InstanceType& type : settings_.instance_types)
-        found.prices.push_back({{{"region", region.name}, {"availabilityZone", zone}},
-                                type.name,
-                                price_at(settings_, zone, type, context.now())});
-  return found;
-}
-
-Result<Quotas> Cloud::quotas(const QuotasRequest&, const Context& context) {
-  if (const auto begun = begin("quotas", context); !begun) return begun.error();
-  const Use use = use_at(context.now());
-  Quotas found;
-  for (const QuotaSetting& quota : settings_.quotas)
-    found.quotas.push_back(
-        {{quota.region, {}, quota.instance_type, {}}, "instances", quota.instances, use.of(quota)});
-  return found;
 }
 
 }  // namespace muster::simulated

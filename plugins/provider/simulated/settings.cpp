@@ -10,9 +10,8 @@
 namespace muster::simulated {
 namespace {
 
-constexpr std::array<std::string_view, 9> methods{"placements", "bid",       "allocate",
-                                                  "list",       "terminate", "identify",
-                                                  "prices",     "quotas",    "notices"};
+constexpr std::array<std::string_view, 7> methods{"placements", "bid",      "allocate", "list",
+                                                  "terminate",  "identify", "notices"};
 
 // Collects the first mistake, with its path.
 class Checker {

@@ -30,7 +30,7 @@ class Simulated : public Provider {
             .section = "simulated",
             .section_schema = section_schema(),
             .facts = {{"availabilityZone", "The zone of the region, as in `regions`"}},
-            .capabilities = {capability::prices, capability::quotas, capability::notices},
+            .capabilities = {capability::notices},
             .field_classes = {{"simulated.image"}, {"simulated.instanceType"}, {}},
             .example_config = example_config(),
             .example_section = {{"instanceTypes", json::array{"small", "large"}},

@@ -17,6 +17,7 @@ extern "C" {
 #include <sys/pidfd.h>
 }
 
+#include "lib/base/spawn_settings.hpp"
 #include "plugins/base/descriptor.hpp"
 
 namespace muster::static_machines {
@@ -33,20 +34,7 @@ constexpr milliseconds grace_of_cancelled = 500ms;
 constexpr std::size_t kept_output = 4096;  // its end
 constexpr std::size_t longest_words = 200;
 
-struct SpawnSettings {
-  SpawnSettings() {
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawnattr_init(&attributes);
-  }
-  ~SpawnSettings() {
-    ::posix_spawn_file_actions_destroy(&actions);
-    ::posix_spawnattr_destroy(&attributes);
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-
-  posix_spawn_file_actions_t actions{};
-  posix_spawnattr_t attributes{};
+posix_spawnattr_t attributes{};
 };
 
 // The last line that says something, fit for a message.

@@ -73,7 +73,7 @@ Result<Descriptor> open_locked(const std::filesystem::path& file,
     Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!descriptor) return system_error("Cannot open", file);
     struct stat held = {}, named = {};
-    if (::fstat(*descriptor, &held) != 0) return system_error("Cannot look at", file);
+    if (::fstat(*descriptor, &held) != 0) return system_error("Cannot read", file);
     if (!S_ISREG(held.st_mode)) return Error::invalid(file.string() + " is not a regular file.");
     while (::flock(*descriptor, LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK && errno != EINTR) return system_error("Cannot lock", file);
@@ -82,7 +82,7 @@ Result<Descriptor> open_locked(const std::filesystem::path& file,
                                 " is being edited by another program; try again later.");
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
-    if (::stat(file.c_str(), &named) != 0) return system_error("Cannot look at", file);
+    if (::stat(file.c_str(), &named) != 0) return system_error("Cannot read", file);
     if (same_inode(held, named)) return descriptor;
   }
 }
@@ -104,7 +104,7 @@ class Replacement {
   std::optional<Error> fill(std::string_view text, const struct stat& like) {
     if (!descriptor_) return system_error("Cannot write beside", file_);
     struct stat own = {};
-    if (::fstat(*descriptor_, &own) != 0) return system_error("Cannot look at", name_);
+    if (::fstat(*descriptor_, &own) != 0) return system_error("Cannot read", name_);
     if ((own.st_uid != like.st_uid || own.st_gid != like.st_gid) &&
         ::fchown(*descriptor_, like.st_uid, like.st_gid) != 0)
       return system_error("Cannot keep the owner of", file_);
@@ -152,7 +152,7 @@ Result<EditAttempt> attempt(const std::filesystem::path& file, std::span<const E
   // Renaming over a write-protected file would succeed, against its owner's wish.
   if (::access(file.c_str(), W_OK) != 0) return system_error("Cannot write", file);
   struct stat like = {};
-  if (::fstat(**opened, &like) != 0) return system_error("Cannot look at", file);
+  if (::fstat(**opened, &like) != 0) return system_error("Cannot read", file);
   Replacement replacement(file);
   if (auto error = replacement.fill(result.edit.after, like)) return *error;
 

@@ -47,7 +47,7 @@ Result<toml::table> parse_model(std::string_view text) {
 Result<toml::table> parse_one_value(std::string_view value) {
   // One line, so that a value cannot bring further keys along.
   if (value.find('\n') != std::string_view::npos || value.find('\r') != std::string_view::npos)
-    return Error::invalid("A value must stand on one line.");
+    return Error::invalid("A value must be on one line.");
   const std::string text = "value = " + std::string(value) + "\n";
   auto table = parse_model(text);
   if (!table) return Error::invalid("`" + std::string(value) + "` is not a TOML value.");

@@ -19,7 +19,7 @@ Result<Span> block_of(const Document& document, std::size_t index) {
     if (!is_prefix(rule, section.path)) continue;
     if (last && &section != last + 1)
       return Error::unsupported(
-          "The rule is not written in one piece: another table stands between its parts. Edit it "
+          "The rule is not written in one piece: another table is between its parts. Edit it "
           "by "
           "hand.");
     if (!first) first = &section;

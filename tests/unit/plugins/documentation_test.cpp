@@ -67,8 +67,6 @@ TEST(ExternalServicesPage, has_every_method_with_documents_that_are_right) {
   expect_documented<ListRequest, Listing>("list");
   expect_documented<TerminateRequest, Termination>("terminate");
   expect_documented<IdentifyRequest, Identity>("identify");
-  expect_documented<PricesRequest, Prices>("prices");
-  expect_documented<QuotasRequest, Quotas>("quotas");
   expect_documented<NoticesRequest, Notices>("notices");
   expect_documented<SizeRequest, Size>("size");
   expect_documented<SelectRequest, Selection>("select");

@@ -321,15 +321,15 @@ TEST_F(InProcess, a_crash_of_the_host_is_remembered_and_the_plugin_comes_back_in
   drop("misbehaves");
   const pid_t host = ::fork();
   if (host == 0) {
-    Breadcrumbs::mark_on_crash();
-    crumbs_ = *Breadcrumbs::open(home_ / "crumbs");
+    CrashRecord::record_crashes();
+    crash_record_ = *CrashRecord::open(home_ / "crashes");
     ask(open_instance("misbehaves", Isolation::in_process), "crash");
     ::_exit(0);
   }
   int status = 0;
   ::waitpid(host, &status, 0);
   EXPECT_TRUE(WIFSIGNALED(status)) << "the crash takes its host along";
-  crumbs_ = *Breadcrumbs::open(home_ / "crumbs");
+  crash_record_ = *CrashRecord::open(home_ / "crashes");
   const auto channel = open_instance("misbehaves", Isolation::in_process);
   EXPECT_EQ(status_of("provider/misbehaves").instances.front().isolation, "process");
   EXPECT_EQ(ask(channel, "echo"), R"({"do":"echo"})");

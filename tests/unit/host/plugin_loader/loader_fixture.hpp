@@ -62,7 +62,7 @@ class LoaderFixture : public ::testing::Test {
   PluginCatalog& open(std::vector<InstanceSpec> instances = {}) {
     catalog_.reset();
     auto opened = PluginCatalog::open(settings_, std::make_shared<SystemClock>(),
-                                      Log(log_, LogLevel::debug, LogFormat::text), crumbs_);
+                                      Log(log_, LogLevel::debug, LogFormat::text), crash_record_);
     if (!opened) throw std::runtime_error(opened.error().message);
     catalog_ = std::move(*opened);
     catalog_->configure(settings_.folders, std::move(instances));
@@ -113,7 +113,7 @@ class LoaderFixture : public ::testing::Test {
   testing::TemporaryFolder home_;
   fs::path folder_ = home_ / "plugins";
   std::shared_ptr<testing::RecordedLog> log_ = std::make_shared<testing::RecordedLog>();
-  std::shared_ptr<Breadcrumbs> crumbs_;
+  std::shared_ptr<CrashRecord> crash_record_;
   LoaderSettings settings_{.folders = {{folder_}},
                            .store = home_ / "store",
                            .cell_program = MUSTER_CELL,

@@ -28,7 +28,8 @@ class Stage {
         {std::move(source), [this] { return provider_context(); },
          [this](const ProviderId& id, const ExpandRequest& request) { return expand(id, request); },
          [this](std::shared_ptr<const fleet::Configuration> next) { accept(std::move(next)); },
-         std::make_shared<FakeClock>(), Log(log, LogLevel::debug, LogFormat::text)},
+         std::make_shared<FakeClock>(), Log(log, LogLevel::debug, LogFormat::text),
+         [this](const Status& status) { note(status); }},
         {1h, 20ms, 5ms, {}});
     service = std::move(started.value());
   }
@@ -48,6 +49,13 @@ class Stage {
     if (!changed_.wait_for(lock, 20s, [&] { return accepted_.size() >= number; }))
       throw std::runtime_error("no configuration in 20 seconds");
     return accepted_[number - 1];
+  }
+  // The nth status that was told; waits for it.
+  Status told(std::size_t number) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, 20s, [&] { return told_.size() >= number; }))
+      throw std::runtime_error("no status in 20 seconds");
+    return told_[number - 1];
   }
   std::size_t count() {
     const std::lock_guard lock(mutex_);
@@ -83,11 +91,17 @@ class Stage {
     accepted_.push_back(std::move(next));
     changed_.notify_all();
   }
+  void note(const Status& status) {
+    const std::lock_guard lock(mutex_);
+    told_.push_back(status);
+    changed_.notify_all();
+  }
 
   std::mutex mutex_;
   std::condition_variable changed_;
   Fixture scene_;
   std::vector<std::shared_ptr<const fleet::Configuration>> accepted_;
+  std::vector<Status> told_;
 };
 
 void write(const fs::path& file, const std::string& text) {
@@ -113,6 +127,23 @@ TEST(Service, a_bad_change_is_refused_whole_and_visible_until_it_is_mended) {
   status = stage.service->status();
   EXPECT_TRUE(status.refused_revision.empty());
   EXPECT_TRUE(texts_of(status.problems).empty());
+}
+
+TEST(Service, each_new_status_is_told_once) {
+  const testing::TemporaryFolder folder;
+  Stage stage(folder_source(folder / "workers"));
+  EXPECT_NE(stage.told(1).source_error, "");
+  fs::create_directory(folder / "next");
+  write(folder / "next/build.toml", configuration());
+  fs::rename(folder / "next", folder / "workers");
+  EXPECT_EQ(stage.told(2).source_error, "");
+  EXPECT_EQ(stage.told(3).pools, 1u);
+  write(folder / "workers/build.toml", configuration("maxCapacity = \"many\"\n"));
+  EXPECT_EQ(stage.told(4).revision, stage.told(3).revision);
+  EXPECT_NE(stage.told(4).refused_revision, "");
+  write(folder / "workers/build.toml", configuration("emailOnError = true\n"));
+  EXPECT_NE(stage.told(5).revision, stage.told(3).revision);
+  EXPECT_EQ(stage.told(5).refused_revision, "");
 }
 
 TEST(Service, a_folder_that_comes_later_is_taken_up) {

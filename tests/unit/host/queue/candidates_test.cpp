@@ -156,7 +156,7 @@ TEST(WorkerPools, of_a_team_end_with_the_attachment_and_its_leases_do_not) {
   EXPECT_EQ(fixture.holds(first), worker);
   EXPECT_EQ(fixture.holds(second), 0);
   ASSERT_TRUE(fixture.queue.attach(WorkerPoolId("a"), {TeamId("team")}, false, fixture.now));
-  EXPECT_EQ(fixture.holds(second), worker) << "whoever waits is served by a new attachment";
+  EXPECT_EQ(fixture.holds(second), worker) << "a new attachment serves waiting requests";
 }
 
 TEST(WorkerPools, are_destroyed_only_without_teams_and_workers) {

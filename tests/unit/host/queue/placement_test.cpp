@@ -54,7 +54,8 @@ TEST(Placing, by_locality_returns_to_who_has_the_cache) {
 TEST(Placing, by_locality_forgets_old_keys_and_gone_workers) {
   Fixture fixture;
   const auto worker = fixture.worker(100);
-  for (int i = 0; i < 20; ++i) fixture.ask(with({Strategy::locality}, "key" + std::to_string(i)));
+  for (int i = 0; i < 20; ++i)
+    ASSERT_TRUE(fixture.ask(with({Strategy::locality}, "key" + std::to_string(i))));
   EXPECT_LE(fixture.queue.find_worker(worker)->cache_keys.size(), 8U);
   fixture.queue.withdraw(worker, "gone", fixture.now);
   const auto next = fixture.worker(1);

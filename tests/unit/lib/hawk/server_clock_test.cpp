@@ -44,10 +44,11 @@ TEST(ServerClock, whole_seconds_are_no_difference) {
 }
 
 TEST(HttpDate, other_forms_are_nothing) {
-  for (const char* text :
-       {"", "now", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 Foo 1994 08:49:37 GMT",
-        "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:49:37 GMT",
-        "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"})
+  for (const char* text : {"", "now", "Sun, 06 Nov 1994 08:49:37 CET",
+                           "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 32 Nov 1994 08:49:37 GMT",
+                           "Sun, 06 Nov 1994 24:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
+                           "Sun Nov  6 08:49:37 1994", "Sun, 6 Nov 1994 08:49:37 GMT",
+                           "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08-49-37 GMT"})
     EXPECT_FALSE(parse_http_date(text)) << text;
   EXPECT_EQ(parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT"),
             Time(std::chrono::seconds(784111777)));

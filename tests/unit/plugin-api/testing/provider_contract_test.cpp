@@ -95,15 +95,15 @@ class FlawedProvider final : public Provider {
   Result<Identity> identify(const IdentifyRequest& request, const Context& context) override {
     if (flaw("believes anybody")) return Identity{request.worker_group, request.worker_id};
     if (flaw("refuses oddly")) return Error::transient("try again");
-    if (flaw("admits whoever is vouched for") && request.voucher)
+    if (flaw("admits everybody who is vouched for") && request.voucher)
       return Identity{.worker_group = request.worker_group,
                       .worker_id = request.worker_id,
                       .admission = Admission{}};
     return cloud_.identify(request, context);
   }
-  Result<Prices> prices(const PricesRequest& request, const Context& context) override {
-    if (flaw("has no prices")) return Provider::prices(request, context);
-    return cloud_.prices(request, context);
+  Result<Notices> notices(const NoticesRequest& request, const Context& context) override {
+    if (flaw("has no notices")) return Provider::notices(request, context);
+    return cloud_.notices(request, context);
   }
 
  private:
@@ -143,7 +143,7 @@ ContractSubject subject_with(const std::string& flaw, std::shared_ptr<int> descr
         .section = "simulated",
         .section_schema = simulated::section_schema(),
         .facts = {{"availabilityZone", ""}},
-        .capabilities = {capability::prices},
+        .capabilities = {capability::notices},
         .example_config = simulated::example_config(),
         .example_section = {{"instanceTypes", json::array{"small"}}}};
     if (flaw == "changes its mind") description.version = std::to_string(++*described);
@@ -198,8 +198,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"has a schema for anything", "describe: sectionSchema is a JSON Schema of an object"},
         Case{"has an example that does not fit", "describe: exampleSection fits sectionSchema"},
         Case{"has no section", "describe: has all that a provider's description needs"},
-        Case{"announces nothing", "prices: is offered if and only if the description announces it"},
-        Case{"has no prices", "prices: is offered if and only if the description announces it"},
+        Case{"announces nothing",
+             "notices: is offered if and only if the description announces it"},
+        Case{"has no notices", "notices: is offered if and only if the description announces it"},
         Case{"makes instances of nonsense", "create: refuses what is no JSON object as invalid"},
         Case{"takes any configuration", "create: refuses members of the wrong type as invalid"},
         Case{"has no placements", "placements: there is at least one"},
@@ -246,7 +247,7 @@ INSTANTIATE_TEST_SUITE_P(
              "list: announces machines only as its capabilities say, each once and whole"},
         Case{"announces what it launched",
              "list: announces machines only as its capabilities say, each once and whole"},
-        Case{"admits whoever is vouched for",
+        Case{"admits everybody who is vouched for",
              "identify: admits no worker without a proof, known to the host or not"},
         Case{"believes anybody", "identify: refuses proofs that prove nothing, and says why"},
         Case{"refuses oddly", "identify: refuses proofs that prove nothing, and says why"},

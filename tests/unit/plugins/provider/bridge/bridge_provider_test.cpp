@@ -53,7 +53,7 @@ TEST_F(Bridge, a_wrong_shape_is_a_bug_of_the_service) {
   EXPECT_EQ(mistake(saying("{}").list({owner}, context)), "list: instances: is missing");
   EXPECT_EQ(mistake(saying(R"({"instances":[{"workerId":7}]})").list({owner}, context)),
             "list: instances[0].workerGroup: is missing");
-  EXPECT_THAT(mistake(saying("<html>").prices({}, context)), HasSubstr("prices: "));
+  EXPECT_THAT(mistake(saying("<html>").notices({}, context)), HasSubstr("notices: "));
   EXPECT_THAT(mistake(saying("").terminate({owner, {}}, context)), HasSubstr("terminate: "));
 }
 

@@ -27,12 +27,11 @@ TEST(BridgeAnswers, the_status_decides_where_the_service_says_nothing) {
 }
 
 TEST(BridgeAnswers, a_missing_method_is_unsupported_if_it_is_optional) {
-  for (const char* method : {"prices", "quotas", "notices"})
-    for (const long status : {404, 405, 501})
-      EXPECT_EQ(class_of(status, method), ErrorClass::unsupported) << method << status;
+  for (const long status : {404, 405, 501})
+    EXPECT_EQ(class_of(status, "notices"), ErrorClass::unsupported) << status;
   for (const char* method : {"placements", "bid", "allocate", "terminate", "identify"})
     EXPECT_EQ(class_of(404, method), ErrorClass::invalid) << method;
-  EXPECT_EQ(class_of(500, "prices"), ErrorClass::transient);
+  EXPECT_EQ(class_of(500, "notices"), ErrorClass::transient);
 }
 
 TEST(BridgeAnswers, messages_name_service_method_and_status) {

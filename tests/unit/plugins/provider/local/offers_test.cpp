@@ -101,10 +101,6 @@ TEST_F(LocalOffers, there_are_never_more_workers_than_the_machine_has_room_for) 
   EXPECT_TRUE(bid(1).bids.empty());
   ASSERT_EQ(bid(1).problems.size(), 1u);
   EXPECT_NE(bid(1).problems[0].message.find("maxWorkers"), std::string::npos);
-  const auto quotas = provider->quotas({}, context);
-  ASSERT_TRUE(quotas);
-  EXPECT_EQ(quotas->quotas[0].limit, 2);
-  EXPECT_EQ(quotas->quotas[0].used, 2);
 }
 
 TEST_F(LocalOffers, only_the_secret_proves_who_a_worker_is) {

@@ -1,4 +1,4 @@
-#include "host/plugin_loader/kept_copy.hpp"
+#include "host/plugin_loader/plugin_store.hpp"
 
 #include <cerrno>
 #include <sys/stat.h>
@@ -47,7 +47,7 @@ Result<void> refuse_writable_by_others(const fs::path& path) {
   return {};
 }
 
-Result<KeptCopy> keep_copy(const fs::path& folder, const fs::path& store) {
+Result<StoredPlugin> store_plugin(const fs::path& folder, const fs::path& store) {
   auto manifest = read_manifest(folder / manifest_name);
   if (!manifest) return manifest.error();
   const fs::path dropped = folder / manifest->file;
@@ -65,18 +65,18 @@ Result<KeptCopy> keep_copy(const fs::path& folder, const fs::path& store) {
     if (!code) fs::permissions(made, fs::perms(0755), code);
   if (code) return Error::internal(home.string() + " cannot be made: " + code.message());
   const fs::path library = home / manifest->file;
-  const auto kept =
+  const auto stored =
       fs::exists(library, code) ? read_library(library) : Result<std::string>(Error::not_found(""));
-  if (!kept || *kept != *bytes)
+  if (!stored || *stored != *bytes)
     if (const auto written = write_file_atomically(library, *bytes, 0755); !written)
       return written.error();
   if (const auto written = write_file_atomically(home / manifest_name, write_manifest(*manifest));
       !written)
     return written.error();
-  return KeptCopy{library, std::move(*manifest)};
+  return StoredPlugin{library, std::move(*manifest)};
 }
 
-Result<KeptCopy> find_kept_copy(const std::string& expected, const fs::path& store) {
+Result<StoredPlugin> find_stored_plugin(const std::string& expected, const fs::path& store) {
   const fs::path home = fs::absolute(store) / expected;
   auto manifest = read_manifest(home / manifest_name);
   if (!manifest) return manifest.error();
@@ -85,7 +85,7 @@ Result<KeptCopy> find_kept_copy(const std::string& expected, const fs::path& sto
   if (!bytes) return bytes.error();
   const std::string found = hash_of(*bytes);
   if (found != expected) return wrong_hash(library, expected, found);
-  return KeptCopy{library, std::move(*manifest)};
+  return StoredPlugin{library, std::move(*manifest)};
 }
 
 }  // namespace muster::plugin_loader

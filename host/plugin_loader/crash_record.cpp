@@ -1,4 +1,4 @@
-#include "host/plugin_loader/breadcrumbs.hpp"
+#include "host/plugin_loader/crash_record.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -30,7 +30,7 @@ struct Page {
 
 namespace {
 
-// The crumb of the plugin that this thread runs. Trivial and in the executable, so a signal handler
+// The slot of the plugin that this thread runs. Trivial and in the executable, so a signal handler
 // may read it.
 thread_local constinit Slot* current = nullptr;
 
@@ -48,7 +48,7 @@ std::string_view label_of(const Slot& slot) {
 
 }  // namespace
 
-Result<std::shared_ptr<Breadcrumbs>> Breadcrumbs::open(const std::filesystem::path& file) {
+Result<std::shared_ptr<CrashRecord>> CrashRecord::open(const std::filesystem::path& file) {
   const FileDescriptor descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!descriptor || ::ftruncate(descriptor.get(), sizeof(Page)) != 0)
     return system_error("open", file, errno);
@@ -62,21 +62,21 @@ Result<std::shared_ptr<Breadcrumbs>> Breadcrumbs::open(const std::filesystem::pa
   }
   for (Slot& slot : page->slots)
     if (slot.state != SlotState::crashed) slot.state = SlotState::free;
-  return std::shared_ptr<Breadcrumbs>(new Breadcrumbs(page));
+  return std::shared_ptr<CrashRecord>(new CrashRecord(page));
 }
 
-Breadcrumbs::~Breadcrumbs() {
+CrashRecord::~CrashRecord() {
   ::munmap(page_, sizeof(Page));
 }
 
-bool Breadcrumbs::is_culprit(std::string_view label) const {
+bool CrashRecord::has_crashed(std::string_view label) const {
   return std::any_of(page_->slots.begin(), page_->slots.end(), [&](const Slot& slot) {
     return slot.state == SlotState::crashed &&
            label_of(slot) == label.substr(0, sizeof slot.label - 1);
   });
 }
 
-void Breadcrumbs::mark_on_crash() {
+void CrashRecord::record_crashes() {
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
     struct sigaction action {};
     action.sa_handler = on_crash;
@@ -85,9 +85,9 @@ void Breadcrumbs::mark_on_crash() {
   }
 }
 
-Breadcrumbs::Running::Running(Breadcrumbs* crumbs, std::string_view label) : outer_(current) {
-  if (crumbs == nullptr) return;
-  for (Slot& slot : crumbs->page_->slots) {
+CrashRecord::Running::Running(CrashRecord* record, std::string_view label) : outer_(current) {
+  if (record == nullptr) return;
+  for (Slot& slot : record->page_->slots) {
     auto expected = SlotState::free;
     if (!slot.state.compare_exchange_strong(expected, SlotState::running)) continue;
     const std::size_t size = std::min(label.size(), sizeof slot.label - 1);
@@ -98,7 +98,7 @@ Breadcrumbs::Running::Running(Breadcrumbs* crumbs, std::string_view label) : out
   }
 }
 
-Breadcrumbs::Running::~Running() {
+CrashRecord::Running::~Running() {
   current = outer_;
   if (slot_ != nullptr) slot_->state = SlotState::free;
 }

@@ -14,29 +14,29 @@
 namespace muster::plugin_loader {
 
 // A small file, mapped shared: what is written survives the process without a system call. A fatal
-// signal marks the crumb of the thread that it hit; a host that is killed from outside marks none
+// signal marks the slot of the thread that it hit; a host that is killed from outside marks none
 // and blames nobody.
-class Breadcrumbs {
+class CrashRecord {
  public:
   // Maps the file, making it if need be. `culprits` of the process before are read first and stay
   // listed until forgive() is called.
-  static Result<std::shared_ptr<Breadcrumbs>> open(const std::filesystem::path& file);
-  ~Breadcrumbs();
-  Breadcrumbs(const Breadcrumbs&) = delete;
-  Breadcrumbs& operator=(const Breadcrumbs&) = delete;
+  static Result<std::shared_ptr<CrashRecord>> open(const std::filesystem::path& file);
+  ~CrashRecord();
+  CrashRecord(const CrashRecord&) = delete;
+  CrashRecord& operator=(const CrashRecord&) = delete;
 
   // What crashed the host in its earlier lives. The label names a version: a new one gets a new
   // judgement.
-  bool is_culprit(std::string_view label) const;
+  bool has_crashed(std::string_view label) const;
 
-  // Handles SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT: marks the crumb, then dies as it would
+  // Handles SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT: marks the slot, then dies as it would
   // have. Once per process, by main().
-  static void mark_on_crash();
+  static void record_crashes();
 
   // While it lives, this thread runs that plugin. Nests.
   class Running {
    public:
-    Running(Breadcrumbs* crumbs, std::string_view label);
+    Running(CrashRecord* record, std::string_view label);
     ~Running();
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
@@ -47,7 +47,7 @@ class Breadcrumbs {
   };
 
  private:
-  explicit Breadcrumbs(struct Page* page) : page_(page) {}
+  explicit CrashRecord(struct Page* page) : page_(page) {}
   struct Page* page_;
 };
 

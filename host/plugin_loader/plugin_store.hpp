@@ -12,7 +12,7 @@
 
 namespace muster::plugin_loader {
 
-struct KeptCopy {
+struct StoredPlugin {
   std::filesystem::path library;  // absolute, <store>/<sha256>/<file>
   Manifest manifest;
 };
@@ -20,10 +20,12 @@ struct KeptCopy {
 // Reads the folder's manifest and library once, checks them, and copies both into the store. What
 // is checked is what is copied: a file that is replaced meanwhile is seen either wholly old or
 // wholly new. Idempotent.
-Result<KeptCopy> keep_copy(const std::filesystem::path& folder, const std::filesystem::path& store);
+Result<StoredPlugin> store_plugin(const std::filesystem::path& folder,
+                                  const std::filesystem::path& store);
 
-// A copy that was kept before; checked again, since a disk may have failed it.
-Result<KeptCopy> find_kept_copy(const std::string& sha256, const std::filesystem::path& store);
+// A plugin that was stored before; checked again, since a disk may have failed it.
+Result<StoredPlugin> find_stored_plugin(const std::string& sha256,
+                                        const std::filesystem::path& store);
 
 // Refuses what others could replace: writable by everybody, or by a group, or owned by a stranger.
 Result<void> refuse_writable_by_others(const std::filesystem::path& path);

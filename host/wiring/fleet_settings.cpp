@@ -1,0 +1,80 @@
+#include "host/wiring/fleet_settings.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace muster {
+namespace {
+
+template <class Into, class From>
+void set(Into& into, const std::optional<From>& from) {
+  if (from) into = *from;
+}
+
+}  // namespace
+
+queue::Settings queue_settings(const config::QueueSettings& from) {
+  queue::Settings settings;
+  set(settings.patience, from.patience);
+  set(settings.half_life, from.half_life);
+  set(settings.least_charge, from.least_charge);
+  set(settings.ended_kept, from.ended_kept);
+  set(settings.most_waiting, from.most_waiting);
+  if (!from.strategies) return settings;
+  settings.strategies.clear();
+  for (const std::string& name : *from.strategies)
+    if (const auto strategy = queue::strategy_from(name)) settings.strategies.push_back(*strategy);
+  return settings;
+}
+
+std::map<queue::TeamId, queue::TeamNumbers> teams_of(const config::HostConfiguration& host) {
+  std::map<queue::TeamId, queue::TeamNumbers> teams;
+  for (const auto& [name, numbers] : host.teams)
+    teams[queue::TeamId(name)] = {numbers.weight, numbers.max_held, numbers.max_pending};
+  return teams;
+}
+
+fleet::Settings fleet_settings(const config::HostConfiguration& host, const std::string& url) {
+  const config::FleetSettings& from = host.fleet;
+  fleet::Settings settings;
+  settings.events_kept = host.events.kept;
+  set(settings.default_strategy, from.default_strategy);
+  set(settings.poll, from.poll);
+  set(settings.list_every, from.list_every);
+  set(settings.notices_every, from.notices_every);
+  set(settings.grace, from.grace);
+  set(settings.journal_kept, from.journal_kept);
+  set(settings.stopped_kept, from.stopped_kept);
+  settings.queue = queue_settings(host.queue);
+  settings.teams = teams_of(host);
+  settings.teams_origin = host.file.string();
+  settings.registration = {{"rootUrl", url}};
+  return settings;
+}
+
+fleet::ProviderUp provider_up(const config::PluginInstance& instance,
+                              const ProviderDescription& description) {
+  fleet::ProviderUp up;
+  up.provider_id = ProviderId(instance.id);
+  up.settings.max_capacity = instance.launch.max_capacity;
+  set(up.settings.launches_per_second, instance.launch.per_second);
+  if (instance.launch.burst) up.settings.launch_burst = static_cast<double>(*instance.launch.burst);
+  set(up.settings.launch_calls_at_once, instance.launch.calls_at_once);
+  set(up.settings.launches_per_call, instance.launch.per_call);
+  up.field_classes = description.field_classes;
+  const auto offers = [&](const char* capability) {
+    return std::ranges::find(description.capabilities, capability) !=
+           description.capabilities.end();
+  };
+  up.has_notices = offers(capability::notices);
+  up.announces = offers(capability::announced_workers);
+  return up;
+}
+
+const config::PluginInstance* find_instance(const std::vector<config::PluginInstance>& instances,
+                                            const std::string& id) {
+  const auto found = std::ranges::find(instances, id, &config::PluginInstance::id);
+  return found == instances.end() ? nullptr : &*found;
+}
+
+}  // namespace muster
