@@ -1,4 +1,4 @@
-// Roles: whoever holds `assume:<role>` also has the role's scopes.
+// Roles: a caller with the scope `assume:<role>` also has the role's scopes.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-#include "host/events/block.hpp"
+#include "host/events/event_block.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -29,17 +29,17 @@ std::string to_json_line(const Event& event) {
   return json::write(json::value(std::move(document)));
 }
 
-Block::Block(std::size_t at_least_bytes)
+EventBlock::EventBlock(std::size_t at_least_bytes)
     : capacity_(std::max(usual_bytes, at_least_bytes + 256)),
       bytes_(std::make_unique_for_overwrite<char[]>(capacity_)),
       entries_(std::make_unique<Entry[]>(usual_events)) {}
 
-void Block::write(std::string_view text) {
+void EventBlock::write(std::string_view text) {
   std::memcpy(bytes_.get() + used_, text.data(), text.size());
   used_ += text.size();
 }
 
-bool Block::append(const Event& event, std::string_view json) {
+bool EventBlock::append(const Event& event, std::string_view json) {
   const std::size_t at = size_.load(std::memory_order_relaxed);
   const std::string number = std::to_string(event.number);
   if (at == usual_events || used_ + frame_bytes(number, event, json) > capacity_) return false;
@@ -60,12 +60,12 @@ bool Block::append(const Event& event, std::string_view json) {
   return true;
 }
 
-std::string_view Block::json(std::size_t i) const {
+std::string_view EventBlock::json(std::size_t i) const {
   const Entry& entry = entries_[i];
   return {bytes_.get() + entry.json, entry.end - end_of_frame.size() - entry.json};
 }
 
-std::string_view Block::frames(std::size_t from, std::size_t to) const {
+std::string_view EventBlock::frames(std::size_t from, std::size_t to) const {
   if (from >= to) return {};
   const std::size_t begin = entries_[from].begin;
   return {bytes_.get() + begin, entries_[to - 1].end - begin};

@@ -1,4 +1,4 @@
-// A run of events whose numbers have no gap, each encoded once for all who hear of it.
+// Consecutive events without a gap, each encoded once for all its readers.
 //
 // A frame is what server-sent events need:
 //   id: 17\nevent: worker-running\ndata: {"number":17,...}\n\n
@@ -20,13 +20,13 @@ std::string to_json_line(const Event& event);
 
 // THREADS: one writer appends while any number of readers look at the first size() events, which
 // never change.
-class Block {
+class EventBlock {
  public:
   static constexpr std::size_t usual_bytes = 128 << 10;
   static constexpr std::size_t usual_events = 256;
 
   // With room for an event that is encoded in so many bytes.
-  explicit Block(std::size_t at_least_bytes = 0);
+  explicit EventBlock(std::size_t at_least_bytes = 0);
 
   // False if there is no room, or the number is not the next one.
   bool append(const Event& event, std::string_view json);

@@ -1,4 +1,4 @@
-// How far each consumer has come, and what it did not take: rows of the store.
+// How far each consumer has received events, and its dead letters: rows of the store.
 #pragma once
 
 #include <functional>
@@ -14,13 +14,13 @@
 namespace muster::events {
 
 // THREADS: any.
-class DeliveryBook {
+class DeliveryStore {
  public:
   // As Committer::submit.
   using Submit = std::function<bool(store::Batch, std::function<void()> durable)>;
 
   // Store and clock are borrowed.
-  DeliveryBook(const store::Store& store, const Clock& clock, Submit submit)
+  DeliveryStore(const store::Store& store, const Clock& clock, Submit submit)
       : store_(store), clock_(clock), submit_(std::move(submit)) {}
 
   // By consumer. Waits for the disk, as everything that returns a Result.
@@ -35,7 +35,7 @@ class DeliveryBook {
             std::function<void()> durable);
   void put(const DeadLetterRow& letter, std::function<void()> durable);
   bool erase(const std::string& consumer, std::int64_t number, std::function<void()> durable);
-  // Of a consumer that is no more; its dead letters stay.
+  // Forgets a consumer that was removed; its dead letters stay.
   void forget(const std::string& consumer);
   void forget_dead_letters_before(Time time);
 

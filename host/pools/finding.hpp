@@ -9,19 +9,19 @@
 
 namespace muster::pools {
 
-struct Complaint {
-  rules::Path path;  // from the document's root; what stands inside arrays is said in `reason`
+struct Finding {
+  rules::Path path;  // from the document's root; an index into an array is part of `reason`
   std::string reason;
   std::string remedy = {};  // what to write; may be empty
   std::string code = "badPoolSetting";
 };
-using Complaints = std::vector<Complaint>;
+using Findings = std::vector<Finding>;
 
 // "lifecycle.idleTimeout: must be ...; write ..."
-std::string to_string(const Complaint& complaint);
+std::string to_string(const Finding& finding);
 
-// A key of a table that nobody reads, with the nearest one that somebody does.
-Complaint unknown_key(rules::Path table, const std::string& key,
-                      const std::vector<std::string>& known, std::string code);
+// An unknown key of a table, with the nearest known one.
+Finding unknown_key(rules::Path table, const std::string& key,
+                    const std::vector<std::string>& known, std::string code);
 
 }  // namespace muster::pools

@@ -1,17 +1,17 @@
-#include "host/pools/complaint.hpp"
+#include "host/pools/finding.hpp"
 
 #include <muster/rules/problem.hpp>
 
 namespace muster::pools {
 
-std::string to_string(const Complaint& complaint) {
-  std::string text = rules::format_path(complaint.path);
-  text += (text.empty() ? "" : ": ") + complaint.reason;
-  return complaint.remedy.empty() ? text : text + "; " + complaint.remedy;
+std::string to_string(const Finding& finding) {
+  std::string text = rules::format_path(finding.path);
+  text += (text.empty() ? "" : ": ") + finding.reason;
+  return finding.remedy.empty() ? text : text + "; " + finding.remedy;
 }
 
-Complaint unknown_key(rules::Path table, const std::string& key,
-                      const std::vector<std::string>& known, std::string code) {
+Finding unknown_key(rules::Path table, const std::string& key,
+                    const std::vector<std::string>& known, std::string code) {
   const std::string nearest = rules::nearest_name(key, known);
   std::string all;
   for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;

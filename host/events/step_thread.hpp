@@ -1,4 +1,4 @@
-// A thread that carries events to one consumer: it does what is due and waits until more is.
+// A thread that does one step after another: what is due, then it waits until the next step is.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ class Waker {
   FileDescriptor event_;
 };
 
-class Courier {
+class StepThread {
  public:
   struct Work {
     std::function<SteadyTime()> step;      // as Webhook::step()
@@ -32,11 +32,11 @@ class Courier {
     std::function<void()> end = {};        // on the thread, as the last thing
   };
 
-  Courier(std::shared_ptr<Waker> waker, Work work);
+  StepThread(std::shared_ptr<Waker> waker, Work work);
   // Like stop().
-  ~Courier();
-  Courier(const Courier&) = delete;
-  Courier& operator=(const Courier&) = delete;
+  ~StepThread();
+  StepThread(const StepThread&) = delete;
+  StepThread& operator=(const StepThread&) = delete;
 
   void wake() const { waker_->wake(); }
   // Ends the thread; what it was in the middle of is interrupted. IDEMPOTENT. THREADS: one at a

@@ -1,4 +1,4 @@
-#include "host/events/courier.hpp"
+#include "host/events/step_thread.hpp"
 
 #include <algorithm>
 #include <poll.h>
@@ -32,14 +32,14 @@ void Waker::wait(SteadyTime until, int descriptor) const {
   [[maybe_unused]] const int read = ::eventfd_read(event_.get(), &count);
 }
 
-Courier::Courier(std::shared_ptr<Waker> waker, Work work)
+StepThread::StepThread(std::shared_ptr<Waker> waker, Work work)
     : waker_(std::move(waker)), work_(std::move(work)), thread_([this] { run(); }) {}
 
-Courier::~Courier() {
+StepThread::~StepThread() {
   stop();
 }
 
-void Courier::run() {
+void StepThread::run() {
   while (!stopping_) {
     const SteadyTime until = work_.step();
     if (!stopping_ && until > std::chrono::steady_clock::now())
@@ -48,7 +48,7 @@ void Courier::run() {
   if (work_.end) work_.end();
 }
 
-void Courier::stop() {
+void StepThread::stop() {
   stopping_ = true;
   if (work_.interrupt) work_.interrupt();
   waker_->wake();
