@@ -236,7 +236,7 @@ TEST_F(CommandsOfAHost, launch_configurations_are_paused_for_a_while_and_resumed
   const std::string id(all.at("launchConfigs").at(0).at("launchConfigId").as_string());
   EXPECT_THAT(said({"launch-configs", "pause", "build", id}, 1), HasSubstr("--for 2h"));
   EXPECT_THAT(said({"launch-configs", "pause", "build", id, "--for", "2 moons"}, 1),
-              HasSubstr("no duration"));
+              HasSubstr("not a duration"));
   EXPECT_THAT(said({"launch-configs", "pause", "build", "lc-0", "--for", "2h"}, 1),
               HasSubstr("lc-0"));
   EXPECT_THAT(

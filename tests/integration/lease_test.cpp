@@ -249,7 +249,7 @@ TEST_F(Lease, ends_its_command_when_the_worker_is_lost) {
                                     std::string(worker.at("workerGroup").as_string()) + "/" +
                                     std::string(worker.at("workerId").as_string())));
   EXPECT_EQ(runs->exit_code(), 128 + SIGTERM);
-  EXPECT_THAT(runs->output(), HasSubstr("muster: the worker is lost: "));
+  EXPECT_THAT(runs->output(), HasSubstr("muster: lost the worker: "));
 }
 
 TEST_F(Lease, that_is_killed_ends_its_command_and_the_host_takes_the_worker_back) {

@@ -39,7 +39,7 @@ TEST(PoolKeys, that_are_none_are_refused_and_change_nothing) {
               HasSubstr("publicKeys[1]: \"garbage\" is not a kind"));
   EXPECT_THAT(keys.refusal({"-----BEGIN OPENSSH PRIVATE KEY-----"}),
               HasSubstr("is a private key: only the public one belongs here"));
-  EXPECT_THAT(keys.refusal({"ecdsa-sha2-nistp256 AAAA"}), HasSubstr("ssh-ed25519 and ssh-rsa are"));
+  EXPECT_THAT(keys.refusal({"ecdsa-sha2-nistp256 AAAA"}), HasSubstr("use ssh-ed25519 or ssh-rsa"));
   EXPECT_THAT(keys.refusal({ssh::SigningKey::rsa(1024).line()}), HasSubstr("1024 bits"));
   EXPECT_THAT(keys.refusal({good, new_key(), good}), HasSubstr("publicKeys[2]: this key occurs"));
   EXPECT_THAT(keys.refusal(std::vector<std::string>(17, good)), HasSubstr("at most 16"));
