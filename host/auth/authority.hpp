@@ -12,7 +12,7 @@
 #include "host/auth/caller.hpp"
 #include "host/auth/client.hpp"
 #include "host/auth/lockout.hpp"
-#include "host/auth/roles.hpp"
+#include "host/scopes/roles.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/networks.hpp"
 #include "lib/http/message.hpp"

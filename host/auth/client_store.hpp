@@ -9,7 +9,7 @@
 
 #include "host/auth/authority.hpp"
 #include "host/auth/secret_box.hpp"
-#include "host/events/event.hpp"
+#include "host/events/model/event.hpp"
 #include "host/store/committer.hpp"
 #include "lib/base/log.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "host/events/event.hpp"
+#include "host/events/model/event.hpp"
 #include "host/store/store.hpp"
 #include "lib/base/clock.hpp"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "host/events/event.hpp"
+#include "host/events/model/event.hpp"
 
 namespace muster::events {
 

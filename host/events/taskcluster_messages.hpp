@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "host/events/event.hpp"
+#include "host/events/model/event.hpp"
 
 namespace muster::events {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "host/events/event.hpp"
+#include "host/events/model/event.hpp"
 #include "host/fleet/bidding/weights.hpp"
 #include "host/fleet/holds/hold_ledger.hpp"
 #include "host/fleet/model/assigned_demand.hpp"

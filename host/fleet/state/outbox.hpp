@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "host/events/event.hpp"
+#include "host/events/model/event.hpp"
 #include "host/fleet/state/fleet_clock.hpp"
 #include "host/fleet/state/host_identity.hpp"
 #include "host/fleet/state/registry.hpp"

@@ -3,7 +3,7 @@
 #include <sqlite3.h>
 
 #include "host/auth/client_row.hpp"
-#include "host/events/event.hpp"
+#include "host/events/model/event.hpp"
 #include "host/fleet/model/rows.hpp"
 #include "host/queue/rows.hpp"
 #include "host/store/migrations.hpp"

@@ -1,4 +1,4 @@
-#include "host/auth/scopes.hpp"
+#include "host/scopes/scopes.hpp"
 
 #include <gtest/gtest.h>
 

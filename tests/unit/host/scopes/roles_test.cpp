@@ -1,4 +1,4 @@
-#include "host/auth/roles.hpp"
+#include "host/scopes/roles.hpp"
 
 #include <gtest/gtest.h>
 

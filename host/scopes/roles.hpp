@@ -7,7 +7,7 @@
 
 #include <muster/error.hpp>
 
-#include "host/auth/scopes.hpp"
+#include "host/scopes/scopes.hpp"
 
 namespace muster::auth {
 
