@@ -17,9 +17,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Milliseconds before_telling_again = 1s;
+constexpr Milliseconds before_reporting_again = 1s;
 
-Life::Options options_of(const Configuration& configuration) {
+Lifecycle::Options options_of(const Configuration& configuration) {
   return {configuration.timings, configuration.remove_on_exit,
           is_launched(configuration.identity.kind)};
 }
@@ -41,8 +41,8 @@ Agent::Agent(Configuration configuration, AgentFolder folder, Log log, const sig
       host_(http_, clock_, configuration_.timings.request_timeout),
       children_(mask),
       random_(std::random_device{}()),
-      life_(options_of(configuration_),
-            [this] { return std::uniform_real_distribution<double>(0, 1)(random_); }),
+      lifecycle_(options_of(configuration_),
+                 [this] { return std::uniform_real_distribution<double>(0, 1)(random_); }),
       place_(configuration_.place) {
   const Time boot = configuration_.identity.kind == IdentityKind::local ? clock_.now()
                                                                         : machine_boot_time(clock_);
@@ -73,7 +73,7 @@ ExitCode Agent::run() {
   reports_ = std::move(*reports);
   loop_.watch(signals_.get(), POLLIN, [this](short) { take_signal(); });
   const ClockWatch clock_changes(loop_, [this] { step(); });
-  life_.begin(loop_.now());
+  lifecycle_.begin(loop_.now());
   step();
   loop_.run();
   http_.cancel_all();
@@ -86,19 +86,19 @@ ExitCode Agent::run() {
 // Actions may lead to further events at once, which come here again: one loop does all.
 void Agent::step() {
   if (std::exchange(stepping_, true)) return;
-  life_.credentials_last(loop_.now(), Milliseconds(grant_.expires - host_.host_time()));
-  for (auto actions = life_.take(); !actions.empty(); actions = life_.take())
+  lifecycle_.credentials_last(loop_.now(), Milliseconds(grant_.expires - host_.host_time()));
+  for (auto actions = lifecycle_.take(); !actions.empty(); actions = lifecycle_.take())
     for (const Action& action : actions)
       std::visit([this](const auto& one) { perform(one); }, action);
   stepping_ = false;
   loop_.remove(timer_);
   timer_ = 0;
-  if (const auto next = life_.next())
+  if (const auto next = lifecycle_.next())
     timer_ = loop_.at(*next, [this] {
-      life_.tick(loop_.now());
+      lifecycle_.tick(loop_.now());
       step();
     });
-  if (life_.phase() != shown_phase_) write_status();
+  if (lifecycle_.phase() != shown_phase_) write_status();
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ void Agent::step() {
 
 void Agent::perform(const Register&) {
   registrar_->register_worker(
-      [this](const Outcome& outcome, std::optional<Grant> grant, const Place& place) {
+      [this](const CallOutcome& outcome, std::optional<Grant> grant, const Place& place) {
         place_ = place;
         if (grant) {
           const Place& told = grant->place;
@@ -124,19 +124,19 @@ void Agent::perform(const Register&) {
 // long, and so a lost answer locks nobody out.
 void Agent::perform(const Renew& renew) {
   used_secret_ = renew.with_previous_secret && previous_secret_ ? *previous_secret_ : grant_.secret;
-  host_.renew(used_secret_, [this](const Outcome& outcome, std::optional<Grant> grant) {
+  host_.renew(used_secret_, [this](const CallOutcome& outcome, std::optional<Grant> grant) {
     if (grant) previous_secret_ = used_secret_;
     take_grant(outcome, std::move(grant));
   });
 }
 
-void Agent::take_grant(const Outcome& outcome, std::optional<Grant> grant) {
+void Agent::take_grant(const CallOutcome& outcome, std::optional<Grant> grant) {
   const SteadyTime now = loop_.now();
   if (!grant) {
-    life_.not_granted(now, outcome);
+    lifecycle_.not_granted(now, outcome);
     return step();
   }
-  const bool first = life_.phase() == Phase::registering;
+  const bool first = lifecycle_.phase() == Phase::registering;
   grant_ = std::move(*grant);
   if (grant_.worker_config) {
     auto base = json::parse_object(configuration_.worker_config);
@@ -153,7 +153,7 @@ void Agent::take_grant(const Outcome& outcome, std::optional<Grant> grant) {
   if (first && host_.offset() != 0ms)
     log_.warning("this machine's clock is wrong; the host's counts",
                  {{"milliseconds", -host_.offset().count()}});
-  life_.granted(now, lasts);
+  lifecycle_.granted(now, lasts);
   step();
   write_status();
   ::malloc_trim(0);
@@ -202,7 +202,7 @@ void Agent::perform(const WriteConfiguration&) {
                                     0600);
   std::optional<std::string> failure;
   if (!written) failure = written.error().message;
-  life_.written(loop_.now(), failure);
+  lifecycle_.written(loop_.now(), failure);
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -213,10 +213,10 @@ void Agent::perform(const StartWorker&) {
   const auto started = children_.start(spawn, [this](int status) {
     worker_ = -1;
     reports_->drain();  // its last words
-    life_.worker_ended(loop_.now(), how_it_failed(status));
+    lifecycle_.worker_ended(loop_.now(), how_it_failed(status));
     step();
   });
-  if (!started) return life_.worker_ended(loop_.now(), started.error().message);
+  if (!started) return lifecycle_.worker_ended(loop_.now(), started.error().message);
   worker_ = *started;
   folder_.write_worker_pid(worker_);
   log_.info("started the worker", {{"pid", worker_}, {"command", spawn.command.front()}});
@@ -246,26 +246,27 @@ void Agent::perform(const KillWorker&) {
 
 void Agent::take_report(const Report& report) {
   const SteadyTime now = loop_.now();
-  if (const auto* busy = std::get_if<BusyReport>(&report)) life_.reported_busy(now, busy->tasks);
-  if (const auto* error = std::get_if<ReportError>(&report)) life_.reported_error(now, *error);
-  if (std::holds_alternative<FinishedReport>(report)) life_.reported_finished(now);
+  if (const auto* busy = std::get_if<BusyReport>(&report))
+    lifecycle_.reported_busy(now, busy->tasks);
+  if (const auto* error = std::get_if<ReportError>(&report)) lifecycle_.reported_error(now, *error);
+  if (std::holds_alternative<FinishedReport>(report)) lifecycle_.reported_finished(now);
   step();
 }
 
 // -------------------------------------------------------------------------------------------------
 // Talks with the host
 
-void Agent::tell(std::function<void(HostCalls::Answered)> call, bool again) {
-  call([this, call, again](const Outcome& outcome) {
-    const bool out_of_reach =
-        outcome.kind == Outcome::Kind::try_again || outcome.kind == Outcome::Kind::wrong_clock;
+void Agent::send_report(std::function<void(HostCalls::Answered)> call, bool again) {
+  call([this, call, again](const CallOutcome& outcome) {
+    const bool out_of_reach = outcome.kind == CallOutcome::Kind::try_again ||
+                              outcome.kind == CallOutcome::Kind::wrong_clock;
     if (out_of_reach && again) {
-      loop_.after(before_telling_again, [this, call] { tell(call, false); });
+      loop_.after(before_reporting_again, [this, call] { send_report(call, false); });
       return;
     }
-    if (outcome.kind != Outcome::Kind::done)
+    if (outcome.kind != CallOutcome::Kind::done)
       log_.warning("the report to the host failed", {{"why", outcome.why}});
-    life_.told(loop_.now());
+    lifecycle_.report_answered(loop_.now());
     step();
   });
 }
@@ -273,38 +274,38 @@ void Agent::tell(std::function<void(HostCalls::Answered)> call, bool again) {
 void Agent::perform(const ReportError& error) {
   log_.warning("the worker has an error", {{"title", error.title}});
   const auto extra = json::parse_object(error.extra);
-  tell([this, error, document = extra ? *extra : json::object{}](HostCalls::Answered done) {
+  send_report([this, error, document = extra ? *extra : json::object{}](HostCalls::Answered done) {
     host_.report_error(error.kind, error.title, error.description, document, std::move(done));
   });
 }
 
-void Agent::perform(const TellInterruption& interruption) {
+void Agent::perform(const ReportInterruption& interruption) {
   const Time at = host_.host_time() + interruption.in;
-  tell([this, at, reason = interruption.reason](HostCalls::Answered done) {
-    host_.tell_interruption(at, reason, std::move(done));
+  send_report([this, at, reason = interruption.reason](HostCalls::Answered done) {
+    host_.report_interruption(at, reason, std::move(done));
   });
 }
 
-void Agent::perform(const SendActivity& activity) {
-  host_.tell_activity(activity.busy, [this](const Outcome& outcome) {
-    life_.activity_answered(loop_.now(), outcome);
+void Agent::perform(const ReportActivity& activity) {
+  host_.report_activity(activity.busy, [this](const CallOutcome& outcome) {
+    lifecycle_.activity_answered(loop_.now(), outcome);
     step();
   });
 }
 
 void Agent::perform(const AskAdvice&) {
-  host_.ask_advice([this](const Outcome& outcome, bool terminate, const std::string& reason) {
-    if (outcome.kind == Outcome::Kind::done)
-      life_.advised(loop_.now(), terminate, reason);
+  host_.ask_advice([this](const CallOutcome& outcome, bool terminate, const std::string& reason) {
+    if (outcome.kind == CallOutcome::Kind::done)
+      lifecycle_.advised(loop_.now(), terminate, reason);
     else
-      life_.not_advised(loop_.now(), outcome);
+      lifecycle_.not_advised(loop_.now(), outcome);
     step();
   });
 }
 
 void Agent::perform(const RemoveWorker&) {
-  host_.remove([this](const Outcome& outcome) {
-    life_.removed(loop_.now(), outcome);
+  host_.remove([this](const CallOutcome& outcome) {
+    lifecycle_.removed(loop_.now(), outcome);
     step();
   });
 }
@@ -320,7 +321,7 @@ void Agent::watch_interruptions() {
         const Milliseconds in = notice.at
                                     ? std::max(0ms, Milliseconds(*notice.at - host_.host_time()))
                                     : notice.otherwise;
-        life_.interrupted(loop_.now(), in, notice.reason, notice.only_a_warning);
+        lifecycle_.interrupted(loop_.now(), in, notice.reason, notice.only_a_warning);
         step();
       });
 }
@@ -335,16 +336,16 @@ void Agent::take_signal() {
         children_.reap();
         break;
       case SIGHUP:
-        life_.renewal_requested(loop_.now());
+        lifecycle_.renewal_requested(loop_.now());
         break;
       default:
-        life_.stop_requested(loop_.now());
+        lifecycle_.stop_requested(loop_.now());
     }
     step();
   }
 }
 
-void Agent::perform(const Say& say) {
+void Agent::perform(const WriteLog& say) {
   say.alarming ? log_.warning(say.sentence) : log_.info(say.sentence);
 }
 
@@ -355,20 +356,20 @@ void Agent::perform(const Exit& exit) {
 }
 
 void Agent::write_status() {
-  shown_phase_ = life_.phase();
+  shown_phase_ = lifecycle_.phase();
   json::object status{{"pid", static_cast<std::int64_t>(::getpid())},
-                      {"phase", std::string(to_string(life_.phase()))},
+                      {"phase", std::string(to_string(lifecycle_.phase()))},
                       {"workerPoolId", place_.worker_pool_id},
                       {"providerId", place_.provider_id},
                       {"workerGroup", place_.worker_group},
                       {"workerId", place_.worker_id}};
-  if (life_.lease_end()) status["expires"] = format_time(grant_.expires);
-  if (life_.renew_at())
+  if (lifecycle_.lease_end()) status["expires"] = format_time(grant_.expires);
+  if (lifecycle_.renew_at())
     status["renewAt"] = format_time(host_.host_time() + std::chrono::duration_cast<Milliseconds>(
-                                                            *life_.renew_at() - loop_.now()));
+                                                            *lifecycle_.renew_at() - loop_.now()));
   if (worker_ > 0) status["workerPid"] = static_cast<std::int64_t>(worker_);
-  if (!life_.reason().empty()) status["reason"] = life_.reason();
-  if (life_.phase() == Phase::ended) status["exitCode"] = static_cast<int>(exit_code_);
+  if (!lifecycle_.reason().empty()) status["reason"] = lifecycle_.reason();
+  if (lifecycle_.phase() == Phase::ended) status["exitCode"] = static_cast<int>(exit_code_);
   folder_.write_status(json::write_pretty(status) + "\n");
 }
 

@@ -1,4 +1,4 @@
-// The thin shell around Life: carries out what it decides, and tells it what happened.
+// The thin shell around Lifecycle: carries out what it decides, and tells it what happened.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 #include "agent/host_calls.hpp"
 #include "agent/identity.hpp"
 #include "agent/interruptions.hpp"
-#include "agent/life.hpp"
+#include "agent/lifecycle.hpp"
 #include "agent/reports.hpp"
 #include "lib/base/log.hpp"
 
@@ -30,7 +30,7 @@ class Agent {
   ExitCode run();
 
  private:
-  void step();  // after each event: does what Life wants and sets the timer
+  void step();  // after each event: does what Lifecycle wants and sets the timer
   void perform(const Register&);
   void perform(const Renew& renew);
   void perform(const WriteConfiguration&);
@@ -39,16 +39,16 @@ class Agent {
   void perform(const TerminateWorker&);
   void perform(const KillWorker&);
   void perform(const ReportError& error);
-  void perform(const TellInterruption& interruption);
-  void perform(const SendActivity& activity);
+  void perform(const ReportInterruption& interruption);
+  void perform(const ReportActivity& activity);
   void perform(const AskAdvice&);
   void perform(const RemoveWorker&);
-  void perform(const Say& say);
+  void perform(const WriteLog& say);
   void perform(const Exit& exit);
 
   // Calls the host, and once more after a moment if it is out of reach.
-  void tell(std::function<void(HostCalls::Answered)> call, bool again = true);
-  void take_grant(const Outcome& outcome, std::optional<Grant> grant);
+  void send_report(std::function<void(HostCalls::Answered)> call, bool again = true);
+  void take_grant(const CallOutcome& outcome, std::optional<Grant> grant);
   void watch_interruptions();
   void take_signal();
   void take_report(const Report& report);
@@ -65,7 +65,7 @@ class Agent {
   HostCalls host_;
   Children children_;
   std::mt19937_64 random_;
-  Life life_;
+  Lifecycle lifecycle_;
   std::unique_ptr<Registrar> registrar_;
   std::unique_ptr<ReportPipe> reports_;
   std::unique_ptr<InterruptionWatch> interruptions_;

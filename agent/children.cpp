@@ -147,7 +147,7 @@ Result<pid_t> Children::start(const Spawn& spawn, Ended ended) {
   if (pid < 0) return Error::internal(std::string("no new process: ") + std::strerror(errno));
   if (pid == 0)
     become(argv.data(), environment.data(), spawn.output, mask_, parent, write_end.get());
-  ::setpgid(pid, pid);  // both do it, so that it is done whoever comes first
+  ::setpgid(pid, pid);  // both processes do it, so that it is done in time
   guard_.began(pid);
   write_end = FileDescriptor();
   int why = 0;

@@ -47,7 +47,7 @@ class Guard {
 // THREADS: the loop's.
 class Children {
  public:
-  // `mask` is what children start with. SIGCHLD must be blocked; whoever reads it calls reap().
+  // `mask` is what children start with. SIGCHLD must be blocked; its reader calls reap().
   explicit Children(const sigset_t& mask);
   ~Children();  // kills the groups of those that still run
 
@@ -93,7 +93,7 @@ class OutputOf {
 
 // The agent's own environment, for children.
 std::vector<std::string> own_environment();
-// The same with these in it; each name stands once.
+// The same with these in it; each name occurs once.
 std::vector<std::string> environment_with(std::map<std::string, std::string> variables);
 
 }  // namespace muster::agent

@@ -17,7 +17,7 @@ class Parser {
       if (const auto taken = take(words_[at_++]); !taken) return taken.error();
     if (line_.check && line_.detach)
       return Error::invalid("--check and --detach exclude each other");
-    if (!line_.overrides.worker_pool_id.empty() && !line_.overrides.announced.team.empty())
+    if (!line_.overrides.worker_pool_id.empty() && !line_.overrides.reported.team.empty())
       return Error::invalid(
           "--pool and --team exclude each other: a worker is of a pool or of a team");
     return std::move(line_);
@@ -49,14 +49,14 @@ class Parser {
   }
 
   Result<void> set(std::string_view option, const std::string& value) {
-    Announced& announced = line_.overrides.announced;
+    ReportedCapabilities& reported = line_.overrides.reported;
     if (option == "--resource") return add_resource(value);
     if (option == "--config")
       line_.file = value;
     else if (option == "--team")
-      announced.team = value;
+      reported.team = value;
     else if (option == "--tag")
-      announced.tags.push_back(value);
+      reported.tags.push_back(value);
     else
       line_.overrides.worker_pool_id =
           value.find('/') == value.npos ? std::string(default_provisioner) + value : value;
@@ -71,7 +71,7 @@ class Parser {
     if (complete) {
       const auto read = std::from_chars(text.data() + sign + 1, end, amount);
       if (read.ec == std::errc() && read.ptr == end && amount > 0) {
-        line_.overrides.announced.resources[text.substr(0, sign)] = amount;
+        line_.overrides.reported.resources[text.substr(0, sign)] = amount;
         return {};
       }
     }

@@ -1,4 +1,4 @@
-// What an agent is told when it is started.
+// The agent's command line.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct CommandLine {
   Overrides overrides;
 };
 
-// The words behind the program's name. Fails as `invalid`, in a sentence for whoever typed them.
+// The words behind the program's name. Fails as `invalid`, in a sentence for the user.
 Result<CommandLine> parse_command_line(const std::vector<std::string>& words);
 
 }  // namespace muster::agent

@@ -40,7 +40,7 @@ class Reader {
   ReadConfiguration read() {
     Settings top(document_, read_.mistakes);
     read_place(top);
-    read_announced(top);
+    read_reported(top);
     configuration_.capacity = static_cast<int>(top.integer("capacity", 1, 10'000).value_or(1));
     if (const auto folder = top.text("folder"))
       configuration_.folder = absolute(*folder);
@@ -91,14 +91,14 @@ class Reader {
   }
 
   // The host checks them again, and more closely.
-  void read_announced(Settings& top) {
-    Announced& announced = configuration_.announced;
+  void read_reported(Settings& top) {
+    ReportedCapabilities& reported = configuration_.reported;
     Settings resources = top.table("resources");
     for (const std::string& name : resources.keys())
       if (const auto amount = resources.integer(name, 1, most_of_a_resource))
-        announced.resources[name] = *amount;
-    if (const auto tags = top.names("tags")) announced.tags = *tags;
-    announced.team = top.text("team").value_or("");
+        reported.resources[name] = *amount;
+    if (const auto tags = top.names("tags")) reported.tags = *tags;
+    reported.team = top.text("team").value_or("");
   }
 
   void require_place(Settings& top, IdentityKind kind) {
@@ -295,11 +295,10 @@ ReadConfiguration read_by_ending(const fs::path& file, std::string_view text,
 void lay_over(Configuration& configuration, const Overrides& overrides) {
   if (!overrides.worker_pool_id.empty())
     configuration.place.worker_pool_id = overrides.worker_pool_id;
-  Announced& announced = configuration.announced;
-  for (const auto& [name, amount] : overrides.announced.resources)
-    announced.resources[name] = amount;
-  if (!overrides.announced.tags.empty()) announced.tags = overrides.announced.tags;
-  if (!overrides.announced.team.empty()) announced.team = overrides.announced.team;
+  ReportedCapabilities& reported = configuration.reported;
+  for (const auto& [name, amount] : overrides.reported.resources) reported.resources[name] = amount;
+  if (!overrides.reported.tags.empty()) reported.tags = overrides.reported.tags;
+  if (!overrides.reported.team.empty()) reported.team = overrides.reported.team;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What an agent is told about itself: a TOML file for people, JSON for programs, both with the same
+// The agent's configuration: a TOML file for people, JSON for programs, both with the same
 // keys, or the YAML of worker-runner as far as that is simple.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #include <muster/context.hpp>
 
-#include "agent/life.hpp"
+#include "agent/lifecycle.hpp"
 #include "lib/base/secret.hpp"
 #include "lib/toml/mistake.hpp"
 
@@ -51,7 +51,7 @@ struct Place {
 };
 
 // What the worker says of itself to the host's queue.
-struct Announced {
+struct ReportedCapabilities {
   std::map<std::string, std::int64_t> resources = {};
   std::vector<std::string> tags = {};
   std::string team = {};
@@ -60,18 +60,18 @@ struct Announced {
 // What the command line says; it counts more than the file.
 struct Overrides {
   std::string worker_pool_id = {};
-  Announced announced = {};
+  ReportedCapabilities reported = {};
 };
 
 struct Configuration {
   std::filesystem::path file;
   Place place;
-  Announced announced;
+  ReportedCapabilities reported;
   int capacity = 1;
   std::filesystem::path folder;
   std::filesystem::path ca_file;
   LogLevel log_level = LogLevel::info;
-  bool remove_on_exit = true;  // by default: of workers that somebody launches
+  bool remove_on_exit = true;  // by default: of workers that were launched
   IdentitySettings identity;
   WorkerSettings worker;
   std::map<std::string, StateSetting> state;
@@ -105,8 +105,8 @@ std::vector<config::Mistake> check_files(const Configuration& configuration);
 // Whether the identity tells the host which worker it is, so that the configuration need not.
 bool tells_place(IdentityKind kind);
 
-// Whether somebody launched the worker. Other machines stand in a rack: the host keeps them in
-// mind when they are off, and nobody would announce one again that was taken off the list.
+// Whether the worker was launched by a provider. Other machines stay in their rack: the host keeps
+// them in its list while they are off, and nothing would add one again that was removed.
 bool is_launched(IdentityKind kind);
 
 }  // namespace muster::agent

@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
-#include "agent/answers.hpp"
 #include "agent/configuration.hpp"
+#include "agent/host_responses.hpp"
 #include "lib/base/file_descriptor.hpp"
 
 namespace muster::agent {
@@ -31,7 +31,7 @@ class AgentFolder {
   // Credentials and what has them inside, also what an agent that was killed had begun to write.
   // IDEMPOTENT
   void remove_secrets() const;
-  // For people; failures are nobody's trouble.
+  // For people; failures are ignored.
   void write_status(const std::string& text) const;
 
   // Kills what an agent that was killed left running: processes whose environment names the

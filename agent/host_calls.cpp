@@ -17,10 +17,11 @@ json::object named(const Place& place) {
           {"workerId", place.worker_id}};
 }
 
-void answer_grant(const HostCalls::Granted& done, const Outcome& outcome, const std::string& body) {
-  if (outcome.kind != Outcome::Kind::done) return done(outcome, std::nullopt);
+void answer_grant(const HostCalls::Granted& done, const CallOutcome& outcome,
+                  const std::string& body) {
+  if (outcome.kind != CallOutcome::Kind::done) return done(outcome, std::nullopt);
   auto grant = grant_of(body);
-  if (!grant) return done({Outcome::Kind::try_again, grant.error().message}, std::nullopt);
+  if (!grant) return done({CallOutcome::Kind::try_again, grant.error().message}, std::nullopt);
   done(outcome, std::move(*grant));
 }
 
@@ -58,9 +59,9 @@ void HostCalls::call(const std::string& method, const std::string& url, const js
   http_.send(std::move(request), [=, this,
                                   done = std::move(done)](const Result<HttpAnswer>& answer) {
     if (answer) learn_time(*answer);
-    Outcome outcome = outcome_of(answer, host_time());
+    CallOutcome outcome = call_outcome_of(answer, host_time());
     if (answer && answer->status == 401 && is_signed && host_clock_.explains_refusal(offset_then))
-      outcome.kind = Outcome::Kind::wrong_clock;
+      outcome.kind = CallOutcome::Kind::wrong_clock;
     done(outcome, answer ? answer->body : std::string());
   });
 }
@@ -74,7 +75,7 @@ void HostCalls::register_worker(const Place& place, const json::object& proof, T
   body["workerIdentityProof"] = proof;
   body["systemBootTime"] = format_time(boot);
   call("POST", place.root_url + taskcluster_api + "/worker/register", &body, false,
-       [done = std::move(done)](const Outcome& outcome, const std::string& answer) {
+       [done = std::move(done)](const CallOutcome& outcome, const std::string& answer) {
          answer_grant(done, outcome, answer);
        });
 }
@@ -86,21 +87,21 @@ void HostCalls::register_at_relay(const std::string& relay_url, const Place& pla
   if (!place.worker_pool_id.empty()) body["workerPoolId"] = place.worker_pool_id;
   for (const auto& member : description) body[member.key()] = member.value();
   call("POST", relay_url + "/api/muster-relay/v1/register", &body, false,
-       [done = std::move(done)](const Outcome& outcome, const std::string& answer) {
+       [done = std::move(done)](const CallOutcome& outcome, const std::string& answer) {
          answer_grant(done, outcome, answer);
        });
 }
 
 void HostCalls::challenge(const Place& place,
-                          std::function<void(const Outcome&, std::string)> done) {
+                          std::function<void(const CallOutcome&, std::string)> done) {
   const json::object body = named(place);
   call("POST", place.root_url + own_api + "/registration-challenges", &body, false,
-       [done = std::move(done)](const Outcome& outcome, const std::string& answer) {
-         if (outcome.kind != Outcome::Kind::done) return done(outcome, "");
+       [done = std::move(done)](const CallOutcome& outcome, const std::string& answer) {
+         if (outcome.kind != CallOutcome::Kind::done) return done(outcome, "");
          const auto parsed = json::parse_object(answer);
          const json::value* text = parsed ? parsed->if_contains("challenge") : nullptr;
          if (!text || !text->is_string())
-           return done({Outcome::Kind::try_again, "the host's answer has no challenge"}, "");
+           return done({CallOutcome::Kind::try_again, "the host's answer has no challenge"}, "");
          done(outcome, std::string(text->get_string()));
        });
 }
@@ -119,7 +120,7 @@ void HostCalls::renew(const Secret& secret, Granted done) {
                     {"workerId", place_.worker_id},
                     {"secret", secret.reveal()}};
   call("POST", place_.root_url + taskcluster_api + "/worker/reregister", &body, true,
-       [done = std::move(done)](const Outcome& outcome, const std::string& answer) {
+       [done = std::move(done)](const CallOutcome& outcome, const std::string& answer) {
          answer_grant(done, outcome, answer);
        });
 }
@@ -137,37 +138,38 @@ void HostCalls::report_error(const std::string& kind, const std::string& title,
        place_.root_url + taskcluster_api + "/worker-pool-errors/" +
            encode_segment(place_.worker_pool_id),
        &body, true,
-       [done = std::move(done)](const Outcome& outcome, const std::string&) { done(outcome); });
+       [done = std::move(done)](const CallOutcome& outcome, const std::string&) { done(outcome); });
 }
 
-void HostCalls::tell(const char* what, const json::object& body, Answered done) {
+void HostCalls::report(const char* what, const json::object& body, Answered done) {
   const std::string path = encode_segment(place_.worker_pool_id) + "/workers/" +
                            encode_segment(place_.worker_group) + "/" +
                            encode_segment(place_.worker_id) + "/" + what;
   call("POST", place_.root_url + own_api + "/pools/" + path, &body, true,
-       [done = std::move(done)](const Outcome& outcome, const std::string&) { done(outcome); });
+       [done = std::move(done)](const CallOutcome& outcome, const std::string&) { done(outcome); });
 }
 
-void HostCalls::tell_interruption(Time at, const std::string& reason, Answered done) {
+void HostCalls::report_interruption(Time at, const std::string& reason, Answered done) {
   const json::object body{{"at", format_time(at)}, {"reason", reason}};
-  tell("interruption", body, std::move(done));
+  report("interruption", body, std::move(done));
 }
 
-void HostCalls::tell_activity(int busy, Answered done) {
+void HostCalls::report_activity(int busy, Answered done) {
   json::object body;
   body["busy"] = busy;
-  tell("activity", body, std::move(done));
+  report("activity", body, std::move(done));
 }
 
 void HostCalls::ask_advice(
-    std::function<void(const Outcome&, bool terminate, std::string reason)> done) {
+    std::function<void(const CallOutcome&, bool terminate, std::string reason)> done) {
   call("GET", place_.root_url + taskcluster_api + "/workers/" + worker_path() + "/should-terminate",
-       nullptr, true, [done = std::move(done)](const Outcome& outcome, const std::string& body) {
-         if (outcome.kind != Outcome::Kind::done) return done(outcome, false, "");
+       nullptr, true,
+       [done = std::move(done)](const CallOutcome& outcome, const std::string& body) {
+         if (outcome.kind != CallOutcome::Kind::done) return done(outcome, false, "");
          const auto parsed = json::parse_object(body);
          const json::value* terminate = parsed ? parsed->if_contains("terminate") : nullptr;
          if (!terminate || !terminate->is_bool())
-           return done({Outcome::Kind::try_again, "the host's answer says nothing"}, false, "");
+           return done({CallOutcome::Kind::try_again, "the host's answer says nothing"}, false, "");
          const json::value* reason = parsed->if_contains("reason");
          done(outcome, terminate->get_bool(),
               reason && reason->is_string() ? std::string(reason->get_string()) : "");
@@ -176,7 +178,7 @@ void HostCalls::ask_advice(
 
 void HostCalls::remove(Answered done) {
   call("DELETE", place_.root_url + taskcluster_api + "/workers/" + worker_path(), nullptr, true,
-       [done = std::move(done)](const Outcome& outcome, const std::string&) { done(outcome); });
+       [done = std::move(done)](const CallOutcome& outcome, const std::string&) { done(outcome); });
 }
 
 }  // namespace muster::agent

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "agent/answers.hpp"
+#include "agent/host_responses.hpp"
 #include "agent/http_client.hpp"
 #include "lib/hawk/server_clock.hpp"
 
@@ -17,23 +17,23 @@ class HostCalls {
   // `clock` is asked for wall time only.
   HostCalls(HttpClient& http, const Clock& clock, Milliseconds timeout);
 
-  using Granted = std::function<void(const Outcome&, std::optional<Grant>)>;
-  using Answered = std::function<void(const Outcome&)>;
+  using Granted = std::function<void(const CallOutcome&, std::optional<Grant>)>;
+  using Answered = std::function<void(const CallOutcome&)>;
 
   void register_worker(const Place& place, const json::object& proof, Time boot, Granted done);
   // `description`: what the worker says of itself, `state` and `queue`.
   void register_at_relay(const std::string& relay_url, const Place& place,
                          const json::object& description, Time boot, Granted done);
-  void challenge(const Place& place, std::function<void(const Outcome&, std::string)> done);
+  void challenge(const Place& place, std::function<void(const CallOutcome&, std::string)> done);
 
   // From here on signed; use() says as whom.
   void use(const Place& place, const hawk::Credentials& credentials);
   void renew(const Secret& secret, Granted done);
   void report_error(const std::string& kind, const std::string& title,
                     const std::string& description, const json::object& extra, Answered done);
-  void tell_interruption(Time at, const std::string& reason, Answered done);
-  void tell_activity(int busy, Answered done);
-  void ask_advice(std::function<void(const Outcome&, bool terminate, std::string reason)> done);
+  void report_interruption(Time at, const std::string& reason, Answered done);
+  void report_activity(int busy, Answered done);
+  void ask_advice(std::function<void(const CallOutcome&, bool terminate, std::string reason)> done);
   void remove(Answered done);
 
   // The host's time, as far as its answers told it.
@@ -41,11 +41,11 @@ class HostCalls {
   Milliseconds offset() const { return host_clock_.offset(); }
 
  private:
-  using Handled = std::function<void(const Outcome&, const std::string& body)>;
+  using Handled = std::function<void(const CallOutcome&, const std::string& body)>;
   void call(const std::string& method, const std::string& url, const json::object* body,
             bool is_signed, Handled done);
   void learn_time(const HttpAnswer& answer);
-  void tell(const char* what, const json::object& body, Answered done);
+  void report(const char* what, const json::object& body, Answered done);
   std::string worker_path() const;
   std::string authorization(const std::string& method, const std::string& url) const;
 

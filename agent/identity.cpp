@@ -15,11 +15,11 @@ namespace {
 
 constexpr Milliseconds state_command_timeout = std::chrono::seconds(30);
 
-json::object said_to_queue(const Announced& announced) {
+json::object queue_description(const ReportedCapabilities& reported) {
   json::object said;
-  if (!announced.resources.empty()) said["resources"] = codec::to_value(announced.resources);
-  if (!announced.tags.empty()) said["tags"] = codec::to_value(announced.tags);
-  if (!announced.team.empty()) said["team"] = announced.team;
+  if (!reported.resources.empty()) said["resources"] = codec::to_value(reported.resources);
+  if (!reported.tags.empty()) said["tags"] = codec::to_value(reported.tags);
+  if (!reported.team.empty()) said["team"] = reported.team;
   return said;
 }
 
@@ -85,10 +85,11 @@ void Registrar::prove() {
     case IdentityKind::pool_key:
       return show({});
     case IdentityKind::relay:
-      return host_.register_at_relay(configuration_.identity.relay_url, place_, described(), boot_,
-                                     [this](const Outcome& outcome, std::optional<Grant> grant) {
-                                       done_(outcome, std::move(grant), place_);
-                                     });
+      return host_.register_at_relay(
+          configuration_.identity.relay_url, place_, described(), boot_,
+          [this](const CallOutcome& outcome, std::optional<Grant> grant) {
+            done_(outcome, std::move(grant), place_);
+          });
     case IdentityKind::aws:
     case IdentityKind::google:
     case IdentityKind::azure:
@@ -124,11 +125,11 @@ void Registrar::prove_by_cloud() {
             });
 }
 
-// What the worker says of itself, whoever says who it is.
+// What the worker reports of itself, whatever proves its identity.
 json::object Registrar::described() const {
   json::object description;
   if (!state_.empty()) description["state"] = state_;
-  if (json::object said = said_to_queue(configuration_.announced); !said.empty())
+  if (json::object said = queue_description(configuration_.reported); !said.empty())
     description["queue"] = std::move(said);
   return description;
 }
@@ -140,9 +141,9 @@ void Registrar::show(json::object proof) {
 }
 
 void Registrar::sign_challenge(json::object proof) {
-  host_.challenge(place_, [this, proof = std::move(proof)](const Outcome& outcome,
+  host_.challenge(place_, [this, proof = std::move(proof)](const CallOutcome& outcome,
                                                            const std::string& challenge) mutable {
-    if (outcome.kind != Outcome::Kind::done) return done_(outcome, std::nullopt, place_);
+    if (outcome.kind != CallOutcome::Kind::done) return done_(outcome, std::nullopt, place_);
     const std::filesystem::path& file = configuration_.identity.key_file;
     const auto key = read_secret_file(file, "the pool's key", SecretText::document);
     if (!key) return fail(key.error());
@@ -156,15 +157,15 @@ void Registrar::sign_challenge(json::object proof) {
 
 void Registrar::send(const json::object& proof) {
   host_.register_worker(place_, proof, boot_,
-                        [this](const Outcome& outcome, std::optional<Grant> grant) {
+                        [this](const CallOutcome& outcome, std::optional<Grant> grant) {
                           done_(outcome, std::move(grant), place_);
                         });
 }
 
 void Registrar::fail(const Error& error) {
   const bool final = error.error_class == ErrorClass::config;
-  const auto kind = final ? Outcome::Kind::refused : Outcome::Kind::try_again;
-  loop_.after(Milliseconds(0), [this, outcome = Outcome{kind, error.message}] {
+  const auto kind = final ? CallOutcome::Kind::refused : CallOutcome::Kind::try_again;
+  loop_.after(Milliseconds(0), [this, outcome = CallOutcome{kind, error.message}] {
     done_(outcome, std::nullopt, place_);
   });
 }

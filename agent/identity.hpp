@@ -23,7 +23,7 @@ class Registrar {
   ~Registrar();
 
   // The place is what was asked for and what the identity told.
-  using Done = std::function<void(const Outcome&, std::optional<Grant>, const Place&)>;
+  using Done = std::function<void(const CallOutcome&, std::optional<Grant>, const Place&)>;
   void register_worker(Done done);
 
  private:

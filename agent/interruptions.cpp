@@ -5,7 +5,7 @@
 #include <muster/codec.hpp>
 #include <muster/json.hpp>
 
-#include "agent/answers.hpp"
+#include "agent/host_responses.hpp"
 #include "agent/metadata.hpp"
 #include "lib/hawk/server_clock.hpp"
 #include "lib/url/url.hpp"
@@ -99,7 +99,7 @@ void InterruptionWatch::ask() {
   if (cloud_ == IdentityKind::azure) return ask_azure();
 }
 
-// A notice ends the watch; the watch may be destroyed by whoever hears it.
+// A notice ends the watch; its listener may destroy the watch.
 void InterruptionWatch::tell(const InterruptionNotice& notice) {
   const Notify notify = notify_;
   notify(notice);
@@ -158,7 +158,7 @@ void InterruptionWatch::ask_google() {
          if (etag) etag_ = *etag;
          if (answer->body.starts_with("TRUE"))
            return tell({std::nullopt, google_notice, "the instance is preempted"});
-         // Whoever answers at once although nothing has changed is not asked without a pause.
+         // A service that answers at once although nothing has changed is asked after a pause.
          ask_later(moved ? std::min(interval_, 1000ms) : interval_);
        });
 }

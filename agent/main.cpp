@@ -43,7 +43,7 @@ Exit codes:
    1  internal error                21  the configuration could not be refreshed
    2  wrong command line            22  interrupted by the cloud
    3  wrong configuration           23  never registered
-  10  the implementation failed     24  the host was out of reach until the credentials were over
+  10  the implementation failed     24  the host was unreachable until the credentials expired
 )";
 
 class DescriptorOutput final : public LogOutput {
@@ -76,7 +76,7 @@ int fail(ExitCode code, const std::string& why) {
   return static_cast<int>(code);
 }
 
-// Whoever asked for --detach waits here for a byte: the exit code that it is to have.
+// The process that was started with --detach waits here for a byte: its exit code.
 int wait_for_verdict(int pipe, pid_t child) {
   unsigned char code = 0;
   ssize_t got = 0;

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "agent/answers.hpp"
+#include "agent/host_responses.hpp"
 
 namespace muster::agent {
 namespace {

@@ -11,7 +11,7 @@
 #include <muster/error.hpp>
 
 #include "agent/event_loop.hpp"
-#include "agent/life.hpp"
+#include "agent/lifecycle.hpp"
 
 namespace muster::agent {
 
@@ -24,7 +24,7 @@ using Report = std::variant<BusyReport, ReportError, FinishedReport>;
 // `busy 2`, `idle`, `error TITLE`, `error {"title": ...}`, `finished`. Fails as `invalid`.
 Result<Report> parse_report(std::string_view line);
 
-// Makes the FIFO, anew if there is one, and reads it while it lives. A line that is no report, or
+// Makes the FIFO, replacing an old one, and reads it while it lives. A line that is no report, or
 // longer than 64 KiB, is handed to `mistaken` and nothing else happens.
 class ReportPipe {
  public:

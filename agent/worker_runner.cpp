@@ -40,7 +40,7 @@ class RunnerReader {
     logging.finish();
     if (top.raw("cacheOverRestarts"))
       top.wrong("cacheOverRestarts", "this is not supported",
-                "leave it out: the agent registers anew after a restart");
+                "leave it out: the agent registers again after a restart");
     top.finish();
     config::sort_mistakes(read_.mistakes);
     if (!config::has_errors(read_.mistakes)) read_.configuration = std::move(configuration_);

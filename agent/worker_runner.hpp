@@ -1,8 +1,8 @@
 // worker-runner's configuration, as far as it is simple.
 #pragma once
 
-#include "agent/answers.hpp"
 #include "agent/configuration.hpp"
+#include "agent/host_responses.hpp"
 
 namespace muster::agent {
 

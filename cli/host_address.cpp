@@ -187,7 +187,7 @@ Result<std::optional<HostAddress>> read_login(const Environment& environment) {
   const auto document = json::parse_object(text);
   if (!document)
     return Error::config(file->string() + " is damaged: " + document.error().message +
-                         "; `muster login` writes it anew");
+                         "; `muster login` writes a new one");
   HostAddress address;
   for (const auto& [name, member] : login_members)
     if (const json::value* value = document->if_contains(name); value && value->is_string())

@@ -33,7 +33,7 @@ std::string where(const HostAddress& address) {
 // What to do about a refusal, where the host itself cannot know.
 std::string advice(const HostAddress& address, int status, bool is_musterd) {
   if (!is_musterd)
-    return ": nothing at " + where(address) + " speaks muster's API; is that address a musterd?";
+    return ": nothing at " + where(address) + " answers as a musterd; is that address a musterd?";
   if (status == 403) return "\n`muster whoami` shows which scopes you have";
   if (status != 401) return "";
   const std::string who =
@@ -160,7 +160,7 @@ Result<void> HostClient::stream(const std::string& path, const std::string& last
   if (answer && answer->is_success()) return {};
   if (answer) return refusal(impl_->address, *answer);
   const http_client::Failure& failure = answer.error();
-  // A stream that had begun may break off at any time; its reader begins anew where it stopped.
+  // A stream that had begun may break off at any time; its reader continues where it stopped.
   if (failure.kind == Kind::cancelled || failure.status == 200) return {};
   return unreachable(impl_->address, failure);
 }

@@ -58,8 +58,8 @@ Result<void> Audit::open(const std::filesystem::path& file) {
   return {};
 }
 
-void Audit::note(const AuditEntry& entry, Meters& meters) {
-  const bool good = entry.outcome == Outcome::registered;
+void Audit::note(const AuditEntry& entry, Counters& counters) {
+  const bool good = entry.outcome == RegistrationOutcome::registered;
   log_.write(good ? LogLevel::info : LogLevel::warning,
              good ? "a machine got credentials" : "a machine got no credentials",
              {{"requestId", entry.request_id},
@@ -80,7 +80,7 @@ void Audit::note(const AuditEntry& entry, Meters& meters) {
   const std::string line = audit_line(entry);
   const ssize_t written = ::write(file_.get(), line.data(), line.size());
   if (written == static_cast<ssize_t>(line.size())) return;
-  ++meters.audit_lines_lost;
+  ++counters.audit_lines_lost;
   if (std::exchange(complained_, true)) return;
   log_.error("the audit's file takes no more lines; the log still has them",
              {{"error", written < 0 ? std::strerror(errno) : "it is full"}});

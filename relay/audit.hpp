@@ -13,7 +13,7 @@
 
 #include "lib/base/file_descriptor.hpp"
 #include "lib/base/log.hpp"
-#include "relay/meters.hpp"
+#include "relay/counters.hpp"
 
 namespace muster::relay {
 
@@ -25,7 +25,7 @@ struct AuditEntry {
   std::vector<std::string> names = {};  // as the DNS has them
   std::string accepted_name = {};
   std::string worker_pool_id = {};  // that the machine asked for
-  Outcome outcome = Outcome::bad_request;
+  RegistrationOutcome outcome = RegistrationOutcome::bad_request;
   std::string why = {};  // a sentence
   int status = 0;        // of the answer
   std::optional<long> host_status = {};
@@ -46,7 +46,7 @@ class Audit {
   Result<void> open(const std::filesystem::path& file);
 
   // To the log and to the file. A line that cannot be written to the file is counted.
-  void note(const AuditEntry& entry, Meters& meters);
+  void note(const AuditEntry& entry, Counters& counters);
 
  private:
   const Log log_;

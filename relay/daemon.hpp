@@ -49,7 +49,7 @@ class Daemon {
   const ServiceNotifier notifier_{};
   Log log_;
   metrics::Metrics metrics_;
-  Meters meters_;
+  Counters meters_;
   std::unique_ptr<Audit> audit_;
   std::unique_ptr<HostLink> host_;
   std::unique_ptr<http::WorkerThreads> workers_, readiness_workers_;

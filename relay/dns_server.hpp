@@ -11,7 +11,7 @@
 
 #include <muster/error.hpp>
 
-#include "relay/inquiry.hpp"
+#include "relay/name_verification.hpp"
 
 namespace muster::relay {
 

@@ -10,7 +10,7 @@
 #include <muster/json.hpp>
 
 #include "lib/base/clock.hpp"
-#include "relay/inquiry.hpp"
+#include "relay/name_verification.hpp"
 
 namespace muster::relay {
 

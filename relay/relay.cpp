@@ -11,7 +11,7 @@ using std::chrono::seconds;
 constexpr seconds retry_dns{10}, retry_busy{5}, retry_host{15}, retry_credentials{60};
 
 struct Refusal {
-  Outcome outcome;
+  RegistrationOutcome outcome;
   const char* code;
   const char* message;  // for the machine: which check failed, and nothing of what the DNS said
 };
@@ -19,13 +19,13 @@ struct Refusal {
 Refusal refusal_of(Finding finding) {
   switch (finding) {
     case Finding::no_reverse_name:
-      return {Outcome::no_reverse_name, "NoReverseName",
+      return {RegistrationOutcome::no_reverse_name, "NoReverseName",
               "this address has no host name in the DNS; it needs a PTR record"};
     case Finding::name_not_allowed:
-      return {Outcome::name_not_allowed, "NameNotAllowed",
+      return {RegistrationOutcome::name_not_allowed, "NameNotAllowed",
               "the relay does not vouch for the host name of this address; see allowedNames"};
     default:
-      return {Outcome::name_not_confirmed, "NameNotConfirmed",
+      return {RegistrationOutcome::name_not_confirmed, "NameNotConfirmed",
               "the host name of this address does not lead back to it; its A or AAAA record must "
               "hold this address"};
   }
@@ -95,19 +95,20 @@ bool Relay::refused_at_the_door(const Shared& exchange) {
   const Settings& settings = *exchange->settings;
   const auto sender = sender_of(exchange->request, settings.trusted_proxies);
   if (!sender) {
-    refuse(exchange, Outcome::sender_unclear, 403, "SenderUnclear", sender.error().message);
+    refuse(exchange, RegistrationOutcome::sender_unclear, 403, "SenderUnclear",
+           sender.error().message);
     return true;
   }
   exchange->address = *sender;
   exchange->audit.address = to_text(*sender);
   if (!settings.allowed_networks.contain(*sender)) {
-    refuse(exchange, Outcome::address_not_allowed, 403, "AddressNotAllowed",
+    refuse(exchange, RegistrationOutcome::address_not_allowed, 403, "AddressNotAllowed",
            "the relay does not serve this address; see allowedNetworks");
     return true;
   }
   const auto wait = rate_limit_.charge(*sender, settings.rate, exchange->began);
   if (wait.count() > 0) {
-    refuse(exchange, Outcome::rate_limited, 429, "TooManyRequests",
+    refuse(exchange, RegistrationOutcome::rate_limited, 429, "TooManyRequests",
            "this address asks too often; see Retry-After", rounded_up(wait));
     return true;
   }
@@ -128,21 +129,21 @@ bool Relay::refused_for_its_body(const Shared& exchange) {
   if (const auto* pool = exchange->body.if_contains("workerPoolId"); pool && pool->is_string())
     exchange->audit.worker_pool_id = std::string(pool->get_string()).substr(0, 128);
   if (wrong.empty()) return false;
-  refuse(exchange, Outcome::bad_request, 400, "InputError", wrong);
+  refuse(exchange, RegistrationOutcome::bad_request, 400, "InputError", wrong);
   return true;
 }
 
 void Relay::on_verdict(const Shared& exchange, const std::shared_ptr<const Verdict>& verdict,
                        Source source) {
   if (!verdict)
-    return refuse(exchange, Outcome::too_busy, 503, "ServiceUnavailable",
+    return refuse(exchange, RegistrationOutcome::too_busy, 503, "ServiceUnavailable",
                   "the relay looks up too many machines at the moment; see Retry-After",
                   retry_busy);
   exchange->audit.names = verdict->names_seen;
   exchange->audit.cached = source == Source::cache;
   exchange->audit.why = verdict->reason;
   if (verdict->finding == Finding::dns_failed)
-    return refuse(exchange, Outcome::dns_failed, 503, "DnsFailed",
+    return refuse(exchange, RegistrationOutcome::dns_failed, 503, "DnsFailed",
                   std::string("the DNS did not say who this address is (") +
                       to_string(verdict->failure.value_or(DnsResult::timed_out)) +
                       "); see Retry-After",
@@ -153,7 +154,7 @@ void Relay::on_verdict(const Shared& exchange, const std::shared_ptr<const Verdi
   }
   exchange->audit.accepted_name = verdict->name;
   if (!parts_.workers.run([this, exchange] { ask_host(exchange); }))
-    refuse(exchange, Outcome::too_busy, 503, "ServiceUnavailable",
+    refuse(exchange, RegistrationOutcome::too_busy, 503, "ServiceUnavailable",
            "too many machines wait for the host at the moment; see Retry-After", retry_busy);
 }
 
@@ -164,7 +165,7 @@ void Relay::ask_host(const Shared& exchange) {
   body["address"] = exchange->audit.address;
   const SteadyTime began = parts_.clock.steady();
   HostAnswer answer = parts_.host.register_machine(body);
-  parts_.meters.count_host(answer.status, parts_.clock.steady() - began);
+  parts_.counters.count_host(answer.status, parts_.clock.steady() - began);
   if (answer.status != 0) exchange->audit.host_status = answer.status;
   pass_on(exchange, std::move(answer));
 }
@@ -175,7 +176,7 @@ void Relay::pass_on(const Shared& exchange, HostAnswer answer) {
   exchange->audit.why.clear();
   if (answer.status == 0) {
     exchange->audit.why = "no answer of the host: " + answer.error;
-    return refuse(exchange, Outcome::host_failed, 503, "HostUnreachable",
+    return refuse(exchange, RegistrationOutcome::host_failed, 503, "HostUnreachable",
                   "the relay got no answer of the host; see Retry-After", retry_host);
   }
   if (answer.status == 401 || answer.status == 403) {
@@ -184,7 +185,7 @@ void Relay::pass_on(const Shared& exchange, HostAnswer answer) {
     exchange->audit.why = "the host does not accept the relay's own credentials";
     if (message && message->is_string())
       exchange->audit.why += ": " + std::string(message->get_string()).substr(0, 500);
-    return refuse(exchange, Outcome::relay_refused, 503, "RelayNotAccepted",
+    return refuse(exchange, RegistrationOutcome::relay_refused, 503, "RelayNotAccepted",
                   "the host does not accept this relay; its operator must look at its log",
                   retry_credentials);
   }
@@ -193,14 +194,15 @@ void Relay::pass_on(const Shared& exchange, HostAnswer answer) {
                           std::move(answer.body)};
   if (answer.retry_after)
     response.headers.push_back({"Retry-After", std::to_string(answer.retry_after->count())});
-  const Outcome outcome = answer.status < 300   ? Outcome::registered
-                          : answer.status < 500 ? Outcome::host_refused
-                                                : Outcome::host_failed;
+  const RegistrationOutcome outcome = answer.status < 300   ? RegistrationOutcome::registered
+                                      : answer.status < 500 ? RegistrationOutcome::host_refused
+                                                            : RegistrationOutcome::host_failed;
   finish(exchange, outcome, std::move(response));
 }
 
-void Relay::refuse(const Shared& exchange, Outcome outcome, int status, std::string_view code,
-                   const std::string& message, std::optional<seconds> retry_after) {
+void Relay::refuse(const Shared& exchange, RegistrationOutcome outcome, int status,
+                   std::string_view code, const std::string& message,
+                   std::optional<seconds> retry_after) {
   if (exchange->audit.why.empty()) exchange->audit.why = message;
   http::Response response = http::error_answer(exchange->request, status, code, message);
   if (retry_after)
@@ -209,13 +211,13 @@ void Relay::refuse(const Shared& exchange, Outcome outcome, int status, std::str
 }
 
 // Noted before it is sent: there is no answer without its line.
-void Relay::finish(const Shared& exchange, Outcome outcome, http::Response response) {
+void Relay::finish(const Shared& exchange, RegistrationOutcome outcome, http::Response response) {
   AuditEntry& entry = exchange->audit;
   entry.outcome = outcome;
   entry.status = response.status;
   entry.took = parts_.clock.steady() - exchange->began;
-  parts_.meters.count(outcome, entry.took);
-  parts_.audit.note(entry, parts_.meters);
+  parts_.counters.count(outcome, entry.took);
+  parts_.audit.note(entry, parts_.counters);
   exchange->reply(std::move(response));
 }
 

@@ -8,8 +8,8 @@
 #include "lib/base/log.hpp"
 #include "lib/http/router.hpp"
 #include "relay/audit.hpp"
+#include "relay/counters.hpp"
 #include "relay/host_link.hpp"
-#include "relay/meters.hpp"
 #include "relay/rate_limit.hpp"
 #include "relay/settings.hpp"
 #include "relay/verifier.hpp"
@@ -24,7 +24,7 @@ struct Parts {
   HostLink& host;
   http::WorkerThreads& workers;  // that wait for the host
   Audit& audit;
-  Meters& meters;
+  Counters& counters;
   const Clock& clock;
 };
 
@@ -51,9 +51,10 @@ class Relay {
                   Source source);
   void ask_host(const Shared& exchange);
   void pass_on(const Shared& exchange, HostAnswer answer);
-  void refuse(const Shared& exchange, Outcome outcome, int status, std::string_view code,
-              const std::string& message, std::optional<std::chrono::seconds> retry_after = {});
-  void finish(const Shared& exchange, Outcome outcome, http::Response response);
+  void refuse(const Shared& exchange, RegistrationOutcome outcome, int status,
+              std::string_view code, const std::string& message,
+              std::optional<std::chrono::seconds> retry_after = {});
+  void finish(const Shared& exchange, RegistrationOutcome outcome, http::Response response);
 
   const Parts parts_;
   RateLimit rate_limit_;

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "lib/base/clock.hpp"
-#include "relay/inquiry.hpp"
+#include "relay/name_verification.hpp"
 
 namespace muster::relay {
 

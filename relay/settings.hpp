@@ -15,7 +15,7 @@
 #include "lib/toml/mistake.hpp"
 #include "lib/toml/units.hpp"
 #include "relay/dns_resolver.hpp"
-#include "relay/inquiry.hpp"
+#include "relay/name_verification.hpp"
 #include "relay/rate_limit.hpp"
 #include "relay/verdict_cache.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "lib/base/clock.hpp"
 #include "relay/address_hash.hpp"
-#include "relay/inquiry.hpp"
+#include "relay/name_verification.hpp"
 
 namespace muster::relay {
 

@@ -5,7 +5,7 @@ namespace muster::relay {
 struct Verifier::Flight {
   Address address;
   std::shared_ptr<const NameRules> rules;
-  Inquiry inquiry;
+  NameVerification verification;
   SteadyTime deadline;
   std::vector<std::pair<Done, Source>> waiting;  // guarded by the verifier's mutex
 };
@@ -37,7 +37,7 @@ void Verifier::verify(const Address& address, Done done) {
     } else {
       source = Source::own_lookup;
       started = std::make_shared<Flight>(
-          Flight{address, rules_, Inquiry(address, rules_), now + settings_.deadline, {}});
+          Flight{address, rules_, NameVerification(address, rules_), now + settings_.deadline, {}});
       started->waiting.emplace_back(std::move(done), source);
       flights_.emplace(address, started);
     }
@@ -48,17 +48,18 @@ void Verifier::verify(const Address& address, Done done) {
 }
 
 void Verifier::step(const std::shared_ptr<Flight>& flight) {
-  if (flight->inquiry.question() && clock_.steady() >= flight->deadline)
-    flight->inquiry.give_up(DnsResult::timed_out);
-  if (!flight->inquiry.question()) return land(flight);
-  resolver_.ask(*flight->inquiry.question(), flight->deadline, [this, flight](DnsAnswer answer) {
-    flight->inquiry.take(answer);
-    step(flight);
-  });
+  if (flight->verification.question() && clock_.steady() >= flight->deadline)
+    flight->verification.give_up(DnsResult::timed_out);
+  if (!flight->verification.question()) return land(flight);
+  resolver_.ask(*flight->verification.question(), flight->deadline,
+                [this, flight](DnsAnswer answer) {
+                  flight->verification.take(answer);
+                  step(flight);
+                });
 }
 
 void Verifier::land(const std::shared_ptr<Flight>& flight) {
-  const auto verdict = std::make_shared<const Verdict>(flight->inquiry.verdict());
+  const auto verdict = std::make_shared<const Verdict>(flight->verification.verdict());
   std::vector<std::pair<Done, Source>> waiting;
   {
     const std::lock_guard guard(mutex_);

@@ -12,7 +12,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include "host/fleet/rows.hpp"
+#include "host/fleet/model/rows.hpp"
 #include "host/store/committer.hpp"
 #include "host/store/row.hpp"
 #include "host/store/sqlite_store.hpp"

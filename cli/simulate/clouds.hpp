@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/simulate/assumptions.hpp"
-#include "host/fleet/configuration.hpp"
+#include "host/fleet/model/configuration.hpp"
 #include "host/pools/provider_facts.hpp"
 #include "host/simulation/scenario.hpp"
 

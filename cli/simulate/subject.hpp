@@ -9,7 +9,7 @@
 #include <muster/rules/configuration_set.hpp>
 
 #include "cli/simulate/strategies.hpp"
-#include "host/fleet/settings.hpp"
+#include "host/fleet/model/settings.hpp"
 #include "host/simulation/scenario.hpp"
 
 namespace muster::cli {

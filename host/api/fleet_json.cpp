@@ -5,6 +5,7 @@
 #include <muster/codec.hpp>
 
 #include "host/api/members.hpp"
+#include "host/fleet/allocation/throttle.hpp"
 
 namespace muster::api {
 namespace {
@@ -160,7 +161,7 @@ json::object worker_document(const fleet::Fleet& fleet, const fleet::Worker& wor
       {"pricePerHour", worker.price},
       {"reason", worker.reason}};
   if (worker.busy >= 0) document["busy"] = worker.busy;
-  if (const fleet::QueueFacts* announced = fleet.announced_facts(worker))
+  if (const fleet::QueueFacts* announced = fleet.reported_facts(worker))
     document["announced"] = codec::to_value(*announced);
   put_time(document, "created", worker.created);
   put_time(document, "since", worker.since);
@@ -195,10 +196,10 @@ json::object hold_document(const bidding::Hold& hold) {
 }
 
 json::object provider_document(const fleet::Fleet& fleet, const fleet::ProviderState& provider) {
-  const allocation::ThrottleSettings& throttle = provider.throttle.settings();
-  json::object limits{{"launchesPerSecond", throttle.launches_per_second},
-                      {"launchBurst", throttle.burst},
-                      {"launchCallsAtOnce", throttle.calls_at_once},
+  const allocation::Throttle& throttle = fleet.throttle_of(provider);
+  json::object limits{{"launchesPerSecond", throttle.settings().launches_per_second},
+                      {"launchBurst", throttle.settings().burst},
+                      {"launchCallsAtOnce", throttle.settings().calls_at_once},
                       {"launchesPerCall", provider.settings.launches_per_call}};
   if (provider.settings.max_capacity) limits["maxCapacity"] = *provider.settings.max_capacity;
   std::int64_t holds = 0;
@@ -207,10 +208,10 @@ json::object provider_document(const fleet::Fleet& fleet, const fleet::ProviderS
                         {"up", provider.up},
                         {"capacity", totals_document(provider.totals)},
                         {"limits", std::move(limits)},
-                        {"throttle", json::object{{"launchesPerSecond", provider.throttle.rate()},
-                                                  {"callsUnderWay", provider.throttle.calls()}}},
-                        {"launchesWaiting", provider.launchables.size()},
-                        {"terminationsWaiting", provider.to_terminate.size()},
+                        {"throttle", json::object{{"launchesPerSecond", throttle.rate()},
+                                                  {"callsUnderWay", throttle.calls()}}},
+                        {"launchesWaiting", fleet.launches_waiting(provider)},
+                        {"terminationsWaiting", fleet.terminations_waiting(provider)},
                         {"launchesUnsure", provider.unsure},
                         {"holds", holds}};
   put_time(document, "listed", provider.listed);

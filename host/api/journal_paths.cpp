@@ -4,7 +4,7 @@
 #include <muster/codec.hpp>
 
 #include "host/api/fleet_api.hpp"
-#include "host/fleet/rows.hpp"
+#include "host/fleet/model/rows.hpp"
 #include "host/store/row.hpp"
 
 namespace muster::api {

@@ -4,6 +4,7 @@
 
 #include "host/api/fleet_json.hpp"
 #include "host/api/members.hpp"
+#include "host/fleet/model/sanitize.hpp"
 #include "host/queue/pool_keys.hpp"
 
 namespace muster::api {

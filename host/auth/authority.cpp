@@ -69,7 +69,7 @@ struct Origin {
   Clients& of(ClientKind kind) { return kind == ClientKind::hawk ? hawk : tokens; }
 };
 
-// Everything that requests are judged by, at one time. Replaced as a whole.
+// Everything that is needed to verify requests, at one time. Replaced as a whole.
 struct Snapshot {
   std::shared_ptr<const Roles> roles;
   AuthoritySettings settings;
@@ -119,11 +119,11 @@ struct Authority::Impl {
     return sha256(salt + std::string(reinterpret_cast<const char*>(digest.data()), digest.size()));
   }
 
-  Result<Judged> guarded(const Snapshot& known, const SignedRequest& request,
-                         const std::optional<Address>& sender);
+  Result<VerifiedRequest> guarded(const Snapshot& known, const SignedRequest& request,
+                                  const std::optional<Address>& sender);
 };
 
-// Everything that requests are judged by is at hand once a snapshot is taken.
+// A snapshot has everything that is needed to verify requests.
 void Authority::Impl::publish(Snapshot next) {
   next.tokens.clear();
   for (const Clients* clients : {&next.put.tokens, &next.configured.tokens})  // the latter win
@@ -235,7 +235,7 @@ struct Judge {
         .with_code(hawk::time_challenge(here, key.secret));
   }
 
-  Result<Authority::Judged> header(const Authority::SignedRequest& request) const {
+  Result<Authority::VerifiedRequest> header(const Authority::SignedRequest& request) const {
     const auto attributes = hawk::parse_header(request.authorization);
     if (!attributes) {
       const std::string& why = attributes.error().message;
@@ -251,10 +251,10 @@ struct Judge {
     if (!key) return key.error();
     if (const auto in_time = check_time(**key, attributes->ts); !in_time) return in_time.error();
     if (const auto fresh = check_nonce(*claim, **key, *attributes); !fresh) return fresh.error();
-    return Authority::Judged{claim->caller(), attributes->hash};
+    return Authority::VerifiedRequest{claim->caller(), attributes->hash};
   }
 
-  Result<Authority::Judged> bewit(const Authority::SignedRequest& request) const {
+  Result<Authority::VerifiedRequest> bewit(const Authority::SignedRequest& request) const {
     const auto bewit = parse_bewit(request.method, request.resource);
     if (!bewit) return bewit.error();
     const auto claim = claim_of(bewit->id, bewit->ext);
@@ -270,11 +270,11 @@ struct Judge {
     const auto expiry = seconds_of(bewit->expiry);
     if (!expiry || Time(std::chrono::seconds(*expiry)) <= now)
       return Error::auth("Unauthorized: Access expired");
-    return Authority::Judged{claim->caller(), {}};
+    return Authority::VerifiedRequest{claim->caller(), {}};
   }
 
-  Result<Authority::Judged> token(std::string_view token, const Sha256& digest,
-                                  const Sha256& place) const {
+  Result<Authority::VerifiedRequest> token(std::string_view token, const Sha256& digest,
+                                           const Sha256& place) const {
     const auto found = known.tokens.find(place);
     if (token.empty() || token.size() > longest_token || found == known.tokens.end() ||
         !equal_in_constant_time(digest_of(found->second.second->secret), digest) ||
@@ -285,7 +285,7 @@ struct Judge {
           .with_code(guess);
     const Known& client = *found->second.first;
     if (const auto may = check_client(client.client, now); !may) return may.error();
-    return Authority::Judged{client.caller, {}};
+    return Authority::VerifiedRequest{client.caller, {}};
   }
 };
 
@@ -298,25 +298,25 @@ Error too_many(std::chrono::milliseconds left) {
 
 }  // namespace
 
-Result<Authority::Judged> Authority::Impl::guarded(const Snapshot& known,
-                                                   const SignedRequest& request,
-                                                   const std::optional<Address>& sender) {
+Result<Authority::VerifiedRequest> Authority::Impl::guarded(const Snapshot& known,
+                                                            const SignedRequest& request,
+                                                            const std::optional<Address>& sender) {
   const SteadyTime steady = clock.steady();
   const auto left = sender ? lockout.left(*sender, steady) : std::nullopt;
   const Judge judge{known, grants, nonces, clock.now(), left.has_value()};
-  Result<Judged> judged = Judged{known.anonymous, {}};
+  Result<VerifiedRequest> verified = VerifiedRequest{known.anonymous, {}};
   if (const auto token = bearer_token(request.authorization)) {
     const Sha256 digest = sha256(token->substr(0, longest_token + 1));
-    judged = judge.token(*token, digest, token_key(digest));
+    verified = judge.token(*token, digest, token_key(digest));
   } else if (!request.authorization.empty()) {
-    judged = judge.header(request);
+    verified = judge.header(request);
   } else if (has_bewit(request.resource)) {
-    judged = judge.bewit(request);
+    verified = judge.bewit(request);
   }
-  if (judged || judged.error().code != guess) return judged;
+  if (verified || verified.error().code != guess) return verified;
   if (left) return too_many(*left);
   if (sender) lockout.failed(*sender, steady, known.settings.lockout);
-  return judged;
+  return verified;
 }
 
 Authority::Authority(const Clock& clock, AuthoritySettings settings)
@@ -386,19 +386,20 @@ Result<std::shared_ptr<const Caller>> Authority::authenticate(const http::Reques
   const bool header = request.header("Authorization").has_value();
   const bool bewit = request.query.find("bewit=") != std::string::npos;
   if (!header && !bewit) return known->anonymous;
-  const auto what = described(request, known->settings.trusted_proxies);
+  const auto what = signed_request_of(request, known->settings.trusted_proxies);
   if (!what) return what.error();
   if (header && has_bewit(what->resource))
     return Error::auth(
         "Cannot use two authentication schemes at once this request has both bewit in querystring "
         "and 'authorization' header");
-  auto judged = impl_->guarded(*known, *what, sender_of(request, known->settings.trusted_proxies));
-  if (!judged) return judged.error();
-  if (judged->hash.empty()) return judged->caller;
+  auto verified =
+      impl_->guarded(*known, *what, sender_of(request, known->settings.trusted_proxies));
+  if (!verified) return verified.error();
+  if (verified->hash.empty()) return verified->caller;
   const std::string computed =
       hawk::payload_hash(request.header("Content-Type").value_or(""), request.body);
-  if (hawk::same_mac(computed, judged->hash)) return judged->caller;
-  return Error::auth("Invalid payload hash: " + judged->hash +
+  if (hawk::same_mac(computed, verified->hash)) return verified->caller;
+  return Error::auth("Invalid payload hash: " + verified->hash +
                      "\nComputed payload hash: " + computed +
                      "\nThis happens when your request carries a signed hash of the payload and "
                      "the hash doesn't match the hash we've computed on the server-side.");
@@ -408,7 +409,7 @@ std::string Authority::challenge(const Error& error) {
   return error.code.starts_with("Hawk ") ? error.code : "hawk";
 }
 
-Result<Authority::Judged> Authority::judge(const SignedRequest& request) const {
+Result<Authority::VerifiedRequest> Authority::judge(const SignedRequest& request) const {
   return impl_->guarded(*impl_->snapshot(), request, address_of_peer(request.peer));
 }
 

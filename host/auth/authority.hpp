@@ -12,7 +12,7 @@
 #include "host/auth/caller.hpp"
 #include "host/auth/client.hpp"
 #include "host/auth/lockout.hpp"
-#include "host/auth/roles.hpp"
+#include "host/scopes/roles.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/networks.hpp"
 #include "lib/http/message.hpp"
@@ -63,11 +63,11 @@ class Authority {
     std::uint16_t port = 0;
     std::string peer;  // whose failures these are
   };
-  struct Judged {
+  struct VerifiedRequest {
     std::shared_ptr<const Caller> caller;
     std::string hash;  // that the payload must have; empty: any
   };
-  Result<Judged> judge(const SignedRequest& request) const;
+  Result<VerifiedRequest> judge(const SignedRequest& request) const;
 
   // Nothing if satisfied; else the exact 403 text of Taskcluster.
   static std::optional<std::string> refuse(const Caller& caller, const Expression& wanted);

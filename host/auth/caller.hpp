@@ -5,7 +5,7 @@
 
 #include <muster/context.hpp>
 
-#include "host/auth/scopes.hpp"
+#include "host/scopes/scopes.hpp"
 
 namespace muster::auth {
 

@@ -138,8 +138,8 @@ Result<void> ClientStore::wait_for(Lock lock, store::Batch batch, events::Event 
   };
   const auto state = std::make_shared<State>();
   const bool taken = parts_.committer->submit(
-      std::move(batch), [state, tell = parts_.tell, event = std::move(event)]() mutable {
-        if (tell) tell(std::move(event));
+      std::move(batch), [state, emit = parts_.emit_event, event = std::move(event)]() mutable {
+        if (emit) emit(std::move(event));
         const std::lock_guard guard(state->mutex);
         state->durable = true;
         state->changed.notify_all();
@@ -223,7 +223,7 @@ Result<ClientStore::Made> ClientStore::rotate(const std::string& client_id, mill
   Lock lock(mutex_);
   const auto found = changeable(client_id);
   if (!found) return found.error();
-  // Whoever gets the secret has what the client has.
+  // A caller that gets the secret can do all that the client can.
   if (const auto may = check_scopes(scopes_of(**found), by); !may) return may.error();
   Made made{**found, random_token()};
   const Time now = parts_.clock->now();

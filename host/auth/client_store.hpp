@@ -9,7 +9,7 @@
 
 #include "host/auth/authority.hpp"
 #include "host/auth/secret_box.hpp"
-#include "host/events/event.hpp"
+#include "host/events/model/event.hpp"
 #include "host/store/committer.hpp"
 #include "lib/base/log.hpp"
 
@@ -26,7 +26,7 @@ class ClientStore {
     const Clock* clock = nullptr;
     Log log = {};
     // Told of every change once it is durable.
-    std::function<void(events::Event)> tell = {};
+    std::function<void(events::Event)> emit_event = {};
   };
   // Reads all clients and makes them known. One whose secret cannot be decrypted is logged and
   // stays out until it is rotated.
@@ -42,7 +42,7 @@ class ClientStore {
   };
   struct Made {
     ClientRow row;
-    Secret secret;  // shown to whoever asked, and to nobody again
+    Secret secret;  // shown to the caller once, never again
   };
 
   // Errors: `invalid` (the name, the scopes; code "RequestConflict" if there is one), `auth` (the

@@ -11,7 +11,7 @@
 
 #include "host/auth/caller.hpp"
 #include "host/auth/client.hpp"
-#include "host/auth/roles.hpp"
+#include "host/scopes/roles.hpp"
 
 namespace muster::auth {
 

@@ -26,7 +26,7 @@ bool is_hawk(const Request& request) {
   return header && header->size() >= 4 && ::strncasecmp(header->data(), "hawk", 4) == 0;
 }
 
-Response nobody(const Request& request) {
+Response unknown_caller(const Request& request) {
   Response response = http::error_answer(request, 401, "AuthenticationFailed",
                                          "this needs the header `Authorization: Bearer <token>`, "
                                          "or Hawk's signature; the admin's token "
@@ -65,10 +65,10 @@ std::optional<Response> Guard::operator()(Request& request) const {
   request.client_id = (*caller)->client_id;
   if (request.route
           .empty()) {  // there is nothing there, which is for those to know who may come in
-    if (request.client_id.empty()) return nobody(request);
+    if (request.client_id.empty()) return unknown_caller(request);
   } else if (const std::string wanted = scope_of(request);
              !wanted.empty() && !(*caller)->scopes.satisfies(wanted)) {
-    if (request.client_id.empty()) return nobody(request);
+    if (request.client_id.empty()) return unknown_caller(request);
     return http::error_answer(request, 403, "InsufficientScopes",
                               *Authority::refuse(**caller, scope(wanted)));
   }

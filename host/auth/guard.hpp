@@ -1,4 +1,4 @@
-// What stands before the routes of the host's own API: who asks, and whether he may.
+// Checks, before a route of the host's own API runs, who calls and whether the caller may.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace muster::auth {
 
-// `<name>` in the scope stands for the path's parameter of that name.
+// `<name>` in the scope is replaced by the path's parameter of that name.
 struct RouteScope {
   std::string_view method, route, scope;
 };

@@ -1,4 +1,5 @@
-// Peers that guess. Whoever failed too often is not listened to for a while; nobody else notices.
+// Peers that guess credentials: one that failed too often is locked out for a while. Others are not
+// affected.
 #pragma once
 
 #include <array>

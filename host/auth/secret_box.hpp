@@ -1,5 +1,5 @@
 // Secrets that must be read again are kept encrypted: AES-256-GCM, under a key in a file of its
-// own, so that a copy of the database alone tells nobody anything.
+// own, so that a copy of the database alone is useless.
 #pragma once
 
 #include <filesystem>

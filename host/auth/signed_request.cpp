@@ -65,25 +65,26 @@ Result<Bewit> bad_bewit(const char* why) {
 
 }  // namespace
 
-Result<Authority::SignedRequest> described(const http::Request& request, const Networks& proxies) {
+Result<Authority::SignedRequest> signed_request_of(const http::Request& request,
+                                                   const Networks& proxies) {
   const auto header = request.header("Host");
   const auto split = header ? split_host(*header) : std::nullopt;
   if (!split) return Error::auth("Bad Request: Invalid Host header");
-  Authority::SignedRequest described;
-  described.method = request.method;
-  described.resource = request.target();
-  described.host = split->host;
-  described.port = split->port.value_or(request.secure ? 443 : 80);
+  Authority::SignedRequest signed_request;
+  signed_request.method = request.method;
+  signed_request.resource = request.target();
+  signed_request.host = split->host;
+  signed_request.port = split->port.value_or(request.secure ? 443 : 80);
   if (const auto authorization = request.header("Authorization"))
-    described.authorization = *authorization;
+    signed_request.authorization = *authorization;
   if (comes_from(request, proxies)) {
     const auto port = forwarded(request, "X-Forwarded-Port");
     if (port)
-      described.port = port_of(*port).value_or(described.port);
+      signed_request.port = port_of(*port).value_or(signed_request.port);
     else if (forwarded(request, "X-Forwarded-Proto") == "https")
-      described.port = 443;
+      signed_request.port = 443;
   }
-  return described;
+  return signed_request;
 }
 
 std::optional<Address> sender_of(const http::Request& request, const Networks& proxies) {

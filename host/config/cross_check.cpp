@@ -6,8 +6,8 @@
 
 #include <muster/nearest.hpp>
 
-#include "host/auth/roles.hpp"
 #include "host/config/installed_plugins.hpp"
+#include "host/scopes/roles.hpp"
 #include "lib/base/networks.hpp"
 #include "lib/git/repository.hpp"
 

@@ -10,7 +10,7 @@
 #include <muster/context.hpp>
 #include <muster/ids.hpp>
 
-#include "host/fleet/messages.hpp"
+#include "host/fleet/model/messages.hpp"
 
 namespace muster::demand {
 

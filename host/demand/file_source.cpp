@@ -1,4 +1,4 @@
-// Demand from a file: for cron jobs, for tests, for whoever has nothing better.
+// Demand from a file: for cron jobs, tests and scripts.
 #include <sys/stat.h>
 
 #include "host/demand/source.hpp"

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a machine with work for days may have; beyond it nobody counts exactly.
+// More than a machine can do in days; beyond it the exact number does not matter.
 constexpr std::int64_t most_counted = 100'000;
 constexpr std::size_t most_folders = 1'000;
 
@@ -51,9 +51,9 @@ Result<std::optional<std::int64_t>> count_tasks(const fs::path& path, bool claim
     return system_error("read", path, errno);
   }
   std::int64_t count = 0;
-  std::int64_t looked_at = 0;
+  std::int64_t entries = 0;
   while (const dirent* entry = ::readdir(folder.get())) {
-    if (++looked_at % 1'000 == 0 && context.cancelled())
+    if (++entries % 1'000 == 0 && context.cancelled())
       return Error::cancelled(path.string() + " has too many files to count in time");
     const std::string_view name(entry->d_name);
     if (name.starts_with('.') || (claimed ? name.ends_with(".log") : !name.ends_with(".task")))
@@ -125,7 +125,7 @@ class FolderSource final : public DemandSource {
     Count count{0, {}, context.now()};
     const std::string& name = pool.str();
     const auto slash = name.find('/');
-    // Ids of pools have one slash and no dots alone; whoever made another does not lead us astray.
+    // Ids of pools have one slash and no dots alone; other names are ignored.
     const fs::path path = (folder_ / name).lexically_normal();
     if (slash == std::string::npos || path != folder_ / name ||
         !is_folder(folder_ / name.substr(0, slash)) || !is_folder(path))

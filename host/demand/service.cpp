@@ -7,7 +7,7 @@ namespace muster::demand {
 namespace {
 
 constexpr std::size_t most_shown = 20;
-constexpr std::chrono::milliseconds look_again{60'000};
+constexpr std::chrono::milliseconds longest_pause{60'000};
 
 // Gives a source until its next turn, and ends it when the host stops.
 class PollContext final : public Context {
@@ -50,11 +50,11 @@ struct DemandService::Worker {
 };
 
 Result<std::unique_ptr<DemandService>> DemandService::start(std::vector<ConfiguredSource> sources,
-                                                            OwnQueue* queue, Tell tell,
+                                                            OwnQueue* queue, Publish publish,
                                                             std::shared_ptr<const Clock> clock,
                                                             Log log, Patience patience) {
   std::unique_ptr<DemandService> service(
-      new DemandService(queue, std::move(tell), std::move(clock), std::move(log), patience));
+      new DemandService(queue, std::move(publish), std::move(clock), std::move(log), patience));
   for (ConfiguredSource& each : sources) {
     auto watch = FolderWatch::open();
     if (!watch) return watch.error();
@@ -72,10 +72,10 @@ Result<std::unique_ptr<DemandService>> DemandService::start(std::vector<Configur
   return service;
 }
 
-DemandService::DemandService(OwnQueue* queue, Tell tell, std::shared_ptr<const Clock> clock,
+DemandService::DemandService(OwnQueue* queue, Publish publish, std::shared_ptr<const Clock> clock,
                              Log log, Patience patience)
     : queue_(queue),
-      tell_(std::move(tell)),
+      publish_(std::move(publish)),
       clock_(std::move(clock)),
       log_(std::move(log)),
       patience_(patience) {}
@@ -184,7 +184,7 @@ void DemandService::remember_unknown(Worker& worker, std::vector<std::string> po
 }
 
 void DemandService::run_combiner() {
-  std::optional<fleet::Demand> told;
+  std::optional<fleet::Demand> published;
   std::unique_lock lock(mutex_);
   while (!leaving_) {
     changed_ = false;
@@ -201,13 +201,13 @@ void DemandService::run_combiner() {
       reports.push_back({.source = "queue", .counts = queue_->counts()});
     }
     fleet::Demand demand = combine(reports, pools, now);
-    if (all_asked && (!told || !same(*told, demand))) {
-      tell_(demand);
-      told = std::move(demand);
+    if (all_asked && (!published || !same(*published, demand))) {
+      publish_(demand);
+      published = std::move(demand);
     }
     const auto next = next_stale(reports, now);
     const auto pause =
-        next ? std::min<std::chrono::milliseconds>(*next - now, look_again) : look_again;
+        next ? std::min<std::chrono::milliseconds>(*next - now, longest_pause) : longest_pause;
     lock.lock();
     wake_.wait_for(lock, pause, [&] { return changed_ || leaving_; });
   }

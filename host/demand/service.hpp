@@ -1,4 +1,4 @@
-// Asks all sources of demand, each at its own pace, and tells the fleet what they say together.
+// Asks all sources of demand, each at its own interval, and gives the fleet the sum.
 #pragma once
 
 #include <atomic>
@@ -45,13 +45,13 @@ struct Patience {
 
 class DemandService {
  public:
-  using Tell = std::function<void(const fleet::Demand&)>;
+  using Publish = std::function<void(const fleet::Demand&)>;
 
-  // `tell` is called on a thread of the service, first when each source was asked once, then
+  // `publish` is called on a thread of the service, first when each source was asked once, then
   // whenever the demand has changed or a part of it went stale. `queue` may be null and must
   // outlive the service.
   static Result<std::unique_ptr<DemandService>> start(std::vector<ConfiguredSource> sources,
-                                                      OwnQueue* queue, Tell tell,
+                                                      OwnQueue* queue, Publish publish,
                                                       std::shared_ptr<const Clock> clock,
                                                       Log log = {}, Patience patience = {});
   // Cancels what is under way, and waits for it.
@@ -66,7 +66,7 @@ class DemandService {
 
  private:
   struct Worker;
-  DemandService(OwnQueue* queue, Tell tell, std::shared_ptr<const Clock> clock, Log log,
+  DemandService(OwnQueue* queue, Publish publish, std::shared_ptr<const Clock> clock, Log log,
                 Patience patience);
   void remember_unknown(Worker& worker, std::vector<std::string> pools, Time now) const;
   void run_source(Worker& worker);
@@ -76,7 +76,7 @@ class DemandService {
   void changed();
 
   OwnQueue* const queue_;
-  const Tell tell_;
+  const Publish publish_;
   const std::shared_ptr<const Clock> clock_;
   const Log log_;
   const Patience patience_;

@@ -38,7 +38,7 @@ class DemandSource {
   virtual bool asks_by_pool() const { return false; }
 };
 
-// muster's own queue, or whoever else in this process knows demand at once. THREADS: any.
+// muster's own queue, or anything else in this process that knows demand at once. THREADS: any.
 class OwnQueue {
  public:
   virtual ~OwnQueue() = default;
@@ -54,7 +54,7 @@ class OwnQueue {
 Result<Answer> read_counts(const json::value& document, const std::vector<WorkerPoolId>& pools,
                            Time at);
 
-// A source as it is configured. Reads no file yet and connects to nobody.
+// A source as it is configured. Reads no file yet and opens no connection.
 std::unique_ptr<DemandSource> make_source(const config::DemandSettings& settings);
 
 std::unique_ptr<DemandSource> file_source(const config::DemandSettings& settings);

@@ -79,7 +79,7 @@ class TaskclusterSource final : public DemandSource {
           now - known->second.at >= settings_.interval / 2)
         wanted.push_back(pool);
     }
-    // Whoever is last when the time runs out must not be last again.
+    // The pool that is last when the time runs out must not be last again.
     if (!wanted.empty())
       std::rotate(wanted.begin(),
                   wanted.begin() + static_cast<std::ptrdiff_t>(polls_ * 97 % wanted.size()),

@@ -32,7 +32,7 @@ SteadyTime AmqpPublisher::step() {
     if (const SteadyTime later = connect(now); !connected_) return later;
   }
   SteadyTime next = now + parts_.settings.heartbeat / 2;
-  for (bool more = true; more;) {  // what is not told to the broker frees places for others
+  for (bool more = true; more;) {  // events without a message free places for others
     if (const auto taken = take_confirms(); !taken) return fail(taken.error().message), not_before_;
     more = fill();
     const auto published = publish(now);
@@ -58,7 +58,7 @@ SteadyTime AmqpPublisher::connect(SteadyTime) {
   sent_ = 0;
   under_way_.clear();
   for (Pending& pending : pending_) {
-    if (pending.unconfirmed == 0) continue;  // told; only something before it is not
+    if (pending.unconfirmed == 0) continue;  // sent; only something before it is not
     pending.under_way = pending.refused = false;
     pending.not_before = {};
     pending.unconfirmed = pending.messages.size();
@@ -142,7 +142,7 @@ void AmqpPublisher::confirm(std::uint64_t number, bool taken) {
 bool AmqpPublisher::fill() {
   if (parts_.clock->steady() < store_not_before_) return false;
   while (pending_.size() < parts_.settings.window) {
-    const Cursor::Next next = cursor_.look();
+    const Cursor::Next next = cursor_.peek();
     if (next == Cursor::Next::none) return false;
     if (next == Cursor::Next::older) {
       if (const auto loaded = cursor_.load(); !loaded) {
@@ -200,7 +200,7 @@ Result<void> AmqpPublisher::send(Pending& pending) {
   return {};
 }
 
-// Tells the book how far everything is confirmed, one commit at a time.
+// Saves how far everything is confirmed, one commit at a time.
 void AmqpPublisher::settle() {
   std::int64_t published = 0;
   while (!pending_.empty() && pending_.front().unconfirmed == 0) {
@@ -221,7 +221,7 @@ void AmqpPublisher::settle() {
   if (delivered_ == saved_ || saving_->busy) return;
   saved_ = delivered_;
   saving_->busy = true;
-  parts_.book->save(consumer, saved_, {}, [saving = saving_, wake = parts_.wake] {
+  parts_.deliveries->save(consumer, saved_, {}, [saving = saving_, wake = parts_.wake] {
     saving->busy = false;
     wake();
   });

@@ -1,4 +1,4 @@
-// Carries events to a message broker. Many are under way at once, but of one pool only one: what
+// Publishes events to a message broker. Many are under way at once, but of one pool only one: what
 // the broker refuses or a lost connection leaves in doubt is sent again before anything later of
 // that pool, so that nothing is lost and nothing overtakes within a pool. A message that comes
 // twice comes directly behind itself, unless the host died before its position was durable: then
@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "host/events/amqp_link.hpp"
-#include "host/events/delivery_book.hpp"
+#include "host/events/delivery_store.hpp"
 #include "host/events/event_log.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/log.hpp"
@@ -36,7 +36,7 @@ class AmqpPublisher {
   struct Parts {
     config::AmqpSettings settings;
     const EventLog* log = nullptr;  // these three are borrowed
-    DeliveryBook* book = nullptr;
+    DeliveryStore* deliveries = nullptr;
     const Clock* clock = nullptr;
     std::unique_ptr<AmqpLink> link;
     std::function<double()> random;  // from 0 to 1

@@ -33,7 +33,7 @@ void EventLog::append(const Event& event) {
   // Only this thread changes the list.
   const bool goes_on = !blocks_.empty() && blocks_.back()->last() + 1 == event.number;
   if (!goes_on || !blocks_.back()->append(event, json)) {
-    auto block = std::make_shared<Block>(json.size() + event.kind.size());
+    auto block = std::make_shared<EventBlock>(json.size() + event.kind.size());
     block->append(event, json);
     const std::lock_guard guard(mutex_);
     if (!goes_on) {  // what came before is in the store, if anywhere
@@ -54,13 +54,13 @@ void EventLog::forget_old_ones() {
   }
 }
 
-std::shared_ptr<const Block> EventLog::find(std::int64_t after) const {
+std::shared_ptr<const EventBlock> EventLog::find(std::int64_t after) const {
   const std::lock_guard guard(mutex_);
   if (blocks_.empty() || after + 1 < blocks_.front()->first() || after >= newest()) return nullptr;
   const auto past = std::upper_bound(
       blocks_.begin(), blocks_.end(), after + 1,
       [](std::int64_t number, const auto& block) { return number < block->first(); });
-  const std::shared_ptr<const Block>& found = *std::prev(past);
+  const std::shared_ptr<const EventBlock>& found = *std::prev(past);
   return found->last() > after ? found : nullptr;
 }
 
@@ -83,23 +83,23 @@ Result<std::int64_t> EventLog::oldest() const {
   return oldest;
 }
 
-Result<std::shared_ptr<const Block>> EventLog::read(std::int64_t after) const {
-  std::shared_ptr<Block> block;
+Result<std::shared_ptr<const EventBlock>> EventLog::read(std::int64_t after) const {
+  std::shared_ptr<EventBlock> block;
   bool full = false;
   const auto read = store::read_rows<Event>(
       store_,
       [&](const Event& event) {
         if (full) return;
         const std::string json = to_json_line(event);
-        if (!block) block = std::make_shared<Block>(json.size() + event.kind.size());
+        if (!block) block = std::make_shared<EventBlock>(json.size() + event.kind.size());
         full = !block->append(event, json);
       },
-      {.table = &store::table_of<Event>, .beyond = after, .limit = Block::usual_events});
+      {.table = &store::table_of<Event>, .beyond = after, .limit = EventBlock::usual_events});
   if (!read) return read.error();
-  return std::shared_ptr<const Block>(std::move(block));
+  return std::shared_ptr<const EventBlock>(std::move(block));
 }
 
-Cursor::Next Cursor::look() {
+Cursor::Next Cursor::peek() {
   if (block_) end_ = block_->size();
   if (index_ < end_) return Next::here;
   if (log_->newest() <= after_) return Next::none;
@@ -120,7 +120,7 @@ Result<void> Cursor::load() {
   return {};
 }
 
-void Cursor::take(std::shared_ptr<const Block> read) {
+void Cursor::take(std::shared_ptr<const EventBlock> read) {
   const std::int64_t in_memory = log_->oldest_in_memory();
   if (!read || (read->first() > after_ + 1 && read->first() >= in_memory)) {
     // The store has none of them: then memory has the next, and what was before it is gone.

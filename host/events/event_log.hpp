@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/events/block.hpp"
+#include "host/events/event_block.hpp"
 #include "host/store/store.hpp"
 
 namespace muster::events {
@@ -36,13 +36,13 @@ class EventLog {
 
   // The block in memory that has the event after this number; none if it is older than what memory
   // has, or not there yet.
-  std::shared_ptr<const Block> find(std::int64_t after) const;
+  std::shared_ptr<const EventBlock> find(std::int64_t after) const;
   bool is_older_than_memory(std::int64_t after) const;
   std::int64_t oldest_in_memory() const;  // the next one to come if there is none
 
   // The same from the store: the oldest events after this number, up to a gap; none if there are
   // none. Waits for the disk.
-  Result<std::shared_ptr<const Block>> read(std::int64_t after) const;
+  Result<std::shared_ptr<const EventBlock>> read(std::int64_t after) const;
 
  private:
   void append(const Event& event);
@@ -54,8 +54,8 @@ class EventLog {
   std::atomic<std::int64_t> newest_ = 0;
 
   mutable std::mutex mutex_;
-  std::deque<std::shared_ptr<Block>> blocks_;  // without a gap between them, none is empty
-  std::size_t kept_ = 0;                       // events in them
+  std::deque<std::shared_ptr<EventBlock>> blocks_;  // without a gap between them, none is empty
+  std::size_t kept_ = 0;                            // events in them
 };
 
 // One reader's place in the log. THREADS: one at a time.
@@ -67,12 +67,12 @@ class Cursor {
   enum class Next { here, none, older };
   // Whether there is a next event: in hand, or not yet, or only in the store: then load() it, or
   // give take() what the log's read() brought, where waiting is not allowed. Never waits.
-  Next look();
+  Next peek();
   Result<void> load();
-  void take(std::shared_ptr<const Block> read);
+  void take(std::shared_ptr<const EventBlock> read);
 
-  // The run of events that is in hand after look() said so: block()[index() .. end()).
-  const Block& block() const { return *block_; }
+  // The run of events that is in hand after peek() said so: block()[index() .. end()).
+  const EventBlock& block() const { return *block_; }
   std::size_t index() const { return index_; }
   std::size_t end() const { return end_; }
   const Event& event() const { return block_->event(index_); }
@@ -87,7 +87,7 @@ class Cursor {
  private:
   const EventLog* log_;
   std::int64_t after_;
-  std::shared_ptr<const Block> block_;
+  std::shared_ptr<const EventBlock> block_;
   std::size_t index_ = 0, end_ = 0;
   bool lost_ = false;
 };

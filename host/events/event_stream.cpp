@@ -9,7 +9,7 @@ constexpr std::size_t most_bytes = 64 << 10;  // for one pull
 
 }  // namespace
 
-// One that has come further than this log was told by another one: it hears all that this one has.
+// A client that is ahead of this log has read another one: it gets all events of this one.
 EventStream::EventStream(StreamParts parts, Filter filter, const EventQuery::Start& start)
     : parts_(parts),
       filter_(std::move(filter)),
@@ -43,7 +43,7 @@ void EventStream::fill(std::string& out) {
   const std::size_t end = out.size() + most_bytes;
   while (out.size() < end) {
     if (cursor_.lost_some()) reset_ = reset_ || !std::exchange(forgive_loss_, false);
-    const Cursor::Next next = cursor_.look();
+    const Cursor::Next next = cursor_.peek();
     if (reset_ && next != Cursor::Next::older) append_reset(out);
     if (next == Cursor::Next::older) return start_loading();
     if (next == Cursor::Next::none) return;

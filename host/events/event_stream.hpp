@@ -43,7 +43,7 @@ class EventStream final : public http::Stream {
   // A block that is on its way from the store.
   struct Loading {
     std::atomic<bool> done = false;
-    Result<std::shared_ptr<const Block>> block = std::shared_ptr<const Block>();
+    Result<std::shared_ptr<const EventBlock>> block = std::shared_ptr<const EventBlock>();
   };
 
   void fill(std::string& out);

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/events/event.hpp"
+#include "host/events/model/event.hpp"
 
 namespace muster::events {
 

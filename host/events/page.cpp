@@ -9,7 +9,7 @@
 namespace muster::events {
 namespace {
 
-constexpr std::int64_t most_looked_at = 20'000;  // for one page
+constexpr std::int64_t most_checked = 20'000;  // for one page
 
 Result<std::int64_t> number(std::string_view name, std::string_view text, std::int64_t least,
                             std::int64_t most) {
@@ -98,14 +98,14 @@ Result<Page> event_page(const EventLog& log, const EventQuery& query,
   Cursor cursor(log, start.after);
   std::int64_t found = 0, next = start.after;
   std::string out = "{\"events\":[";
-  for (std::int64_t looked_at = 0; found < limit && looked_at < most_looked_at;) {
-    const Cursor::Next look = cursor.look();
-    if (look == Cursor::Next::none) break;
-    if (look == Cursor::Next::older) {
+  for (std::int64_t checked = 0; found < limit && checked < most_checked;) {
+    const Cursor::Next next_events = cursor.peek();
+    if (next_events == Cursor::Next::none) break;
+    if (next_events == Cursor::Next::older) {
       if (const auto loaded = cursor.load(); !loaded) return loaded.error();
-      if (!cursor.lost_some() || (start.oldest && looked_at == 0)) continue;
-      if (looked_at == 0) return Page{.gone = cursor.after()};
-      break;  // the next page tells
+      if (!cursor.lost_some() || (start.oldest && checked == 0)) continue;
+      if (checked == 0) return Page{.gone = cursor.after()};
+      break;  // the next page reports it
     }
     if (query.filter.passes(cursor.event())) {
       if (found++ > 0) out += ',';
@@ -113,7 +113,7 @@ Result<Page> event_page(const EventLog& log, const EventQuery& query,
     }
     cursor.advance();
     next = cursor.after();
-    ++looked_at;
+    ++checked;
   }
   const std::int64_t newest = log.newest();
   return Page{.body = out + "],\"next\":" + std::to_string(next) +

@@ -9,13 +9,13 @@ struct Service::RunningWebhook {
   config::WebhookSettings settings;
   std::atomic<bool> stop = false;
   std::unique_ptr<Webhook> webhook;
-  std::unique_ptr<Courier> courier;
+  std::unique_ptr<StepThread> thread;
 };
 
 struct Service::RunningAmqp {
   config::AmqpSettings settings;
   std::unique_ptr<AmqpPublisher> publisher;
-  std::unique_ptr<Courier> courier;
+  std::unique_ptr<StepThread> thread;
 };
 
 }  // namespace muster::events

@@ -39,8 +39,8 @@ Service::Service(Parts parts)
       readers_(reader_threads, longest_line, parts_.log) {
   log_.on_publish([this] {
     const std::lock_guard guard(mutex_);
-    for (const auto& [name, running] : webhooks_) running->courier->wake();
-    if (amqp_) amqp_->courier->wake();
+    for (const auto& [name, running] : webhooks_) running->thread->wake();
+    if (amqp_) amqp_->thread->wake();
   });
 }
 
@@ -48,11 +48,11 @@ Service::~Service() {
   stop();
 }
 
-void Service::on_durable(const std::vector<Event>& told) {
-  log_.publish(told);
+void Service::on_durable(const std::vector<Event>& events) {
+  log_.publish(events);
 }
 
-Result<void> Service::start(DeliveryBook::Submit submit) {
+Result<void> Service::start(DeliveryStore::Submit submit) {
   const std::lock_guard guard(reconfiguring_);
   submit_ = std::move(submit);
   const auto positions = book_.positions();
@@ -93,9 +93,10 @@ void Service::start_webhook(const config::WebhookSettings& settings, std::int64_
                      http_transport(settings, *parts_.clock, running->stop), randomness(),
                      [waker] { waker->wake(); }, parts_.log},
       after);
-  running->courier = std::make_unique<Courier>(
-      waker, Courier::Work{.step = [webhook = running->webhook.get()] { return webhook->step(); },
-                           .interrupt = [running = running.get()] { running->stop = true; }});
+  running->thread = std::make_unique<StepThread>(
+      waker,
+      StepThread::Work{.step = [webhook = running->webhook.get()] { return webhook->step(); },
+                       .interrupt = [running = running.get()] { running->stop = true; }});
   const std::lock_guard guard(mutex_);
   waker->wake();  // for what was published before it could be woken
   webhooks_[settings.name] = std::move(running);
@@ -110,19 +111,19 @@ void Service::start_amqp(const config::AmqpSettings& settings, std::int64_t afte
                            randomness(), [waker] { waker->wake(); }, parts_.log},
       after);
   AmqpPublisher* const publisher = running->publisher.get();
-  running->courier = std::make_unique<Courier>(
-      waker,
-      Courier::Work{[publisher] { return publisher->step(); },
-                    [publisher] { return publisher->descriptor(); },
-                    [publisher] { publisher->interrupt(); }, [publisher] { publisher->close(); }});
+  running->thread = std::make_unique<StepThread>(
+      waker, StepThread::Work{[publisher] { return publisher->step(); },
+                              [publisher] { return publisher->descriptor(); },
+                              [publisher] { publisher->interrupt(); },
+                              [publisher] { publisher->close(); }});
   const std::lock_guard guard(mutex_);
   waker->wake();  // for what was published before it could be woken
   amqp_ = std::move(running);
 }
 
 void Service::start_housekeeping() {
-  housekeeping_ = std::make_unique<Courier>(
-      std::make_shared<Waker>(), Courier::Work{.step = [this] {
+  housekeeping_ = std::make_unique<StepThread>(
+      std::make_shared<Waker>(), StepThread::Work{.step = [this] {
         book_.forget_dead_letters_before(parts_.clock->now() -
                                          parts_.configuration->events.dead_letters_kept);
         return parts_.clock->steady() + housekeeping_every;
@@ -147,7 +148,7 @@ void Service::reconfigure_webhooks(const std::vector<config::WebhookSettings>& w
     for (const auto& [name, running] : ended) webhooks_.erase(name);
   }
   for (const auto& [name, running] : ended) {
-    running->courier->stop();
+    running->thread->stop();
     if (!by_name.contains(name)) book_.forget(Webhook::consumer_of(name));
   }
   for (const config::WebhookSettings& settings : wanted) {
@@ -166,7 +167,7 @@ void Service::reconfigure_amqp(const std::optional<config::AmqpSettings>& wanted
     if (amqp_ && wanted && amqp_->settings == *wanted) return;
     ended = std::exchange(amqp_, nullptr);
   }
-  if (ended) ended->courier->stop();
+  if (ended) ended->thread->stop();
   if (ended && !wanted) book_.forget(AmqpPublisher::consumer);
   if (wanted)
     start_amqp(*wanted, ended ? ended->publisher->status().delivered
@@ -185,8 +186,8 @@ void Service::stop() {
   }
   if (housekeeping_) housekeeping_->stop();
   for (const auto& [name, running] : webhooks) running->stop = true;  // all at once
-  for (const auto& [name, running] : webhooks) running->courier->stop();
-  if (amqp) amqp->courier->stop();
+  for (const auto& [name, running] : webhooks) running->thread->stop();
+  if (amqp) amqp->thread->stop();
 }
 
 std::shared_ptr<Service::RunningWebhook> Service::find_webhook(const std::string& name) const {

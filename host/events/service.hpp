@@ -1,7 +1,7 @@
-// Events as the host serves them: the log, those who listen, the webhooks, the message broker.
+// Events as the host serves them: the log, streams, webhooks, the message broker.
 //
 //   auto events = events::Service::make({configuration, store, clock, log});      // before the
-//   fleet ServiceParts{..., .listener = [&](const auto& told) { events->on_durable(told); }}
+//   fleet ServiceParts{..., .listener = [&](const auto& durable) { events->on_durable(durable); }}
 //   events->start([&](auto batch, auto durable) { return committer.submit(batch, durable); });
 //   events->add_routes(router);
 //
@@ -16,10 +16,10 @@
 
 #include "host/config/host_configuration.hpp"
 #include "host/events/amqp_publisher.hpp"
-#include "host/events/courier.hpp"
-#include "host/events/delivery_book.hpp"
+#include "host/events/delivery_store.hpp"
 #include "host/events/event_log.hpp"
 #include "host/events/event_stream.hpp"
+#include "host/events/step_thread.hpp"
 #include "host/events/webhook.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/log.hpp"
@@ -54,10 +54,10 @@ class Service {
 
   // Events that are durable now, in their order; those of numbers that came before are ignored.
   // Never waits. THREADS: one at a time.
-  void on_durable(const std::vector<Event>& told);
+  void on_durable(const std::vector<Event>& events);
 
   // Begins to send, with what the committer's submit() does. Once.
-  Result<void> start(DeliveryBook::Submit submit);
+  Result<void> start(DeliveryStore::Submit submit);
   // Ends webhooks that are gone, begins those that are new, goes on with the others. Waits for
   // requests under way to be given up.
   void reconfigure(std::shared_ptr<const config::HostConfiguration> configuration);
@@ -98,8 +98,8 @@ class Service {
 
   const Parts parts_;
   EventLog log_;
-  DeliveryBook::Submit submit_;  // set before anything uses the book to write
-  DeliveryBook book_;
+  DeliveryStore::Submit submit_;  // set before anything uses the book to write
+  DeliveryStore book_;
   std::atomic<std::int64_t> listeners_ = 0;
   http::WorkerThreads readers_;
 
@@ -107,7 +107,7 @@ class Service {
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<RunningWebhook>> webhooks_;
   std::shared_ptr<RunningAmqp> amqp_;
-  std::unique_ptr<Courier> housekeeping_;
+  std::unique_ptr<StepThread> housekeeping_;
   bool stopped_ = false;
 };
 

@@ -5,7 +5,7 @@
 
 #include <muster/codec.hpp>
 
-#include "host/events/block.hpp"
+#include "host/events/event_block.hpp"
 
 namespace muster::events {
 namespace {
@@ -20,8 +20,8 @@ struct Route {
 };
 
 // A worker is "requested" for Taskcluster when it has an id, which is when it was launched; our
-// worker-requested has none yet and is not told there. It is "removed" when it is decided to stop
-// it: the reason is told then.
+// worker-requested has none yet, so there is no message for it. It is "removed" when it is decided
+// to stop it, because the reason is known then.
 constexpr std::array routes{
     Route{"worker-pool-created", "worker-pool-created", Shape::pool},
     Route{"worker-pool-updated", "worker-pool-updated", Shape::pool},

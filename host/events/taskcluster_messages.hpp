@@ -1,11 +1,11 @@
-// Events as Taskcluster's worker-manager tells of them: which exchange, which routing key, which
+// Events as messages of Taskcluster's worker-manager: which exchange, which routing key, which
 // payload. docs/events.md has the table for operators.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "host/events/event.hpp"
+#include "host/events/model/event.hpp"
 
 namespace muster::events {
 
@@ -15,7 +15,7 @@ struct Message {
   std::string body;  // JSON
 };
 
-// None for an event that Taskcluster's payload cannot tell of, because it lacks what must be there.
+// None for an event that has no Taskcluster message, because it lacks a required field.
 // Pure.
 std::vector<Message> taskcluster_messages(const Event& event);
 

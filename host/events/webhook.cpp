@@ -59,8 +59,8 @@ SteadyTime Webhook::step() {
 
 SteadyTime Webhook::next_event() {
   const SteadyTime now = parts_.clock->steady();
-  for (int looked_at = 0; looked_at < 256;) {
-    const Cursor::Next next = cursor_.look();
+  for (int checked = 0; checked < 256;) {
+    const Cursor::Next next = cursor_.peek();
     if (next == Cursor::Next::none) {
       if (cursor_.after() == saved_) return SteadyTime::max();
       if (now < skipped_saved_at_ + skipped_saved_every && cursor_.after() - saved_ < most_skipped)
@@ -84,7 +84,7 @@ SteadyTime Webhook::next_event() {
     }
     if (filter_.passes(cursor_.event())) return attempt();
     cursor_.advance();
-    ++looked_at;
+    ++checked;
   }
   return now;  // others may have something to say in between
 }
@@ -158,10 +158,11 @@ void Webhook::finish(std::vector<store::Change> more) {
     status_.retry_at.reset();
   }
   saving_->busy = true;
-  parts_.book->save(consumer_, saved_, std::move(more), [saving = saving_, wake = parts_.wake] {
-    saving->busy = false;
-    wake();
-  });
+  parts_.deliveries->save(consumer_, saved_, std::move(more),
+                          [saving = saving_, wake = parts_.wake] {
+                            saving->busy = false;
+                            wake();
+                          });
 }
 
 void Webhook::note(const std::string& problem, std::optional<milliseconds> delay) {
@@ -199,7 +200,7 @@ std::optional<std::int64_t> Webhook::next_retry() {
 
 SteadyTime Webhook::retry(std::int64_t number) {
   const SteadyTime again = parts_.clock->steady();
-  auto found = parts_.book->dead_letter(consumer_, number);
+  auto found = parts_.deliveries->dead_letter(consumer_, number);
   if (!found || !*found) return again;  // somebody deleted it
   DeadLetterRow& letter = **found;
   const auto* kind = letter.event.if_contains("kind");
@@ -213,11 +214,11 @@ SteadyTime Webhook::retry(std::int64_t number) {
     wake();
   };
   if (is_good(answer)) {
-    parts_.book->erase(consumer_, number, durable);
+    parts_.deliveries->erase(consumer_, number, durable);
   } else {
     ++letter.attempts;
     letter.problem = in_words(answer);
-    parts_.book->put(letter, durable);
+    parts_.deliveries->put(letter, durable);
   }
   return SteadyTime::max();
 }

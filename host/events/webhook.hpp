@@ -9,7 +9,7 @@
 #include <set>
 
 #include "host/config/host_configuration.hpp"
-#include "host/events/delivery_book.hpp"
+#include "host/events/delivery_store.hpp"
 #include "host/events/event_log.hpp"
 #include "host/events/filter.hpp"
 #include "lib/base/clock.hpp"
@@ -49,7 +49,7 @@ class Webhook {
   struct Parts {
     config::WebhookSettings settings;
     const EventLog* log = nullptr;  // these three are borrowed
-    DeliveryBook* book = nullptr;
+    DeliveryStore* deliveries = nullptr;
     const Clock* clock = nullptr;
     WebhookTransport transport;
     std::function<double()> random;  // from 0 to 1
@@ -93,7 +93,7 @@ class Webhook {
   std::shared_ptr<Saving> saving_ = std::make_shared<Saving>();
   std::int64_t attempts_ = 0;  // of the event at the cursor
   int failures_ = 0;           // in a row
-  std::int64_t saved_ = 0;     // the position that the book has, or will have
+  std::int64_t saved_ = 0;     // the position that is stored, or being stored
   SteadyTime not_before_{}, skipped_saved_at_;
 
   mutable std::mutex mutex_;

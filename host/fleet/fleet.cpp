@@ -1,440 +1,304 @@
 #include "host/fleet/fleet.hpp"
 
 #include <algorithm>
+#include <exception>
 
-#include <muster/codec.hpp>
-
-#include "host/fleet/changing.hpp"
-#include "host/fleet/sensible.hpp"
+#include "host/fleet/fleet_parts.hpp"
+#include "host/fleet/model/sanitize.hpp"
 #include "host/queue/queue.hpp"
 #include "host/store/row.hpp"
-#include "lib/base/secret.hpp"
 
 namespace muster::fleet {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::int64_t numbers_reserved_at_once = 10'000;
-const Lifecycle default_lifecycle;
-
-std::string instance_key(Index provider, const std::string& group, const std::string& worker_id) {
-  std::string key = std::to_string(provider);
-  key.reserve(key.size() + group.size() + worker_id.size() + 2);
-  return (((key += '\n') += group) += '\n') += worker_id;
-}
+constexpr auto pruned_every = 1h;
+constexpr auto holds_kept = 24h;
 
 }  // namespace
 
+// A change of the state, at that time.
+class Fleet::Change {
+ public:
+  Change(Fleet& fleet, Now now) : fleet_(fleet), exceptions_(std::uncaught_exceptions()) {
+    ++fleet_.begun_;
+    if (fleet_.parts_->clock.advance(now)) fleet_.clock_was_set();
+  }
+  ~Change() {
+    if (std::uncaught_exceptions() == exceptions_) ++fleet_.completed_;
+  }
+  Change(const Change&) = delete;
+  Change& operator=(const Change&) = delete;
+
+ private:
+  Fleet& fleet_;
+  const int exceptions_;
+};
+
 Fleet::Fleet(Settings settings, std::string host_id, std::int64_t epoch, Now now)
-    : settings_(std::move(settings)),
-      host_id_(std::move(host_id)),
-      epoch_(epoch),
-      queue_(std::make_unique<queue::Queue>(settings_.queue, static_cast<std::uint64_t>(epoch))) {
-  begin(now);
-  grace_until_ = now.wall + settings_.grace;
-  outcome_.changes.emplace_back(store::put(HostRow{"hostId", host_id_}));
-  outcome_.changes.emplace_back(store::put(HostRow{"epoch", std::to_string(epoch_)}));
+    : parts_(std::make_unique<Parts>(std::move(settings), std::move(host_id), epoch, now)) {
+  const HostIdentity& identity = parts_->identity;
+  parts_->outbox.change(store::put(HostRow{"hostId", identity.host_id}));
+  parts_->outbox.change(store::put(HostRow{"epoch", std::to_string(identity.epoch)}));
 }
 
 Fleet::~Fleet() = default;
 
-// Notices a clock that was set: then no worker is judged by the time for a while.
-void Fleet::begin(Now now) {
-  if (clock_known_) {
-    const auto wall = now.wall - wall_before_;
-    const auto steady = now.steady - steady_before_;
-    if (std::chrono::abs(wall - steady) > settings_.clock_jump) {
-      grace_until_ = now.wall + settings_.grace;
-      now_ = now;
-      clock_was_set();
-    }
-  }
-  clock_known_ = true;
-  wall_before_ = now.wall;
-  steady_before_ = now.steady;
-  now_ = now;
-}
-
-// Times in the future are times of a clock that was wrong: what they say happened just now.
 void Fleet::clock_was_set() {
-  const Time now = now_.wall;
-  for (Index i = 0; i < workers_.size(); ++i) {
-    Worker& worker = workers_[i];
-    if (worker.number == 0) continue;
-    if (worker.last_active > now)
-      worker.credentials_expire =
-          std::min(worker.credentials_expire, now + lifecycle_of(worker).reregistration_timeout);
-    for (Time* time : {&worker.since, &worker.last_active, &worker.idle_since, &worker.registered})
-      *time = std::min(*time, now);
-    set_timer(i);
-  }
-  for (Index i = 0; i < pools_.size(); ++i) {
-    if (pools_[i].removed()) continue;
-    pools_[i].looked = std::min(pools_[i].looked, now);
-    pools_[i].look = Time{};
-    set_pool_timer(i, now + settings_.decision_gap);
-  }
-  for (ProviderState& provider : providers_) {
-    provider.list_at = std::min(provider.list_at, now + settings_.list_every);
-    provider.notices_at = std::min(provider.notices_at, now + settings_.notices_every);
-  }
-  for (const bidding::Hold& hold : holds_.clock_was_set(now)) hold_changed(hold);
-  queue_->clock_was_set(now);
-}
-
-std::int64_t Fleet::next_number() {
-  if (next_number_ >= reserved_) {
-    reserved_ = next_number_ + numbers_reserved_at_once;
-    outcome_.changes.emplace_back(store::put(HostRow{"nextNumber", std::to_string(reserved_)}));
-  }
-  return next_number_++;
-}
-
-IdempotencyKey Fleet::key_of(const Worker& worker) const {
-  return IdempotencyKey(host_id_ + "-" + std::to_string(worker.epoch) + "-" +
-                        std::to_string(worker.number));
+  parts_->table.clock_was_set();
+  parts_->agenda.clock_was_set();
+  parts_->reconciliation.clock_was_set();
+  parts_->holds.clock_was_set();
+  parts_->queue_link.queue().clock_was_set(parts_->clock.now());
 }
 
 // -------------------------------------------------------------------------------------------------
-// Sums
-
-void Fleet::count(const Worker& worker, std::int64_t sign) {
-  if (!is_alive(worker)) return;
-  ProviderState& provider = providers_[worker.provider];
-  for (Totals* totals : {&pools_[worker.pool].totals, &launch_configs_[worker.launch_config].totals,
-                         &provider.totals}) {
-    const std::int64_t capacity = sign * worker.capacity;
-    totals->workers += sign;
-    switch (worker.state) {
-      case WorkerState::requested:
-        (worker.lost ? totals->lost : totals->requested) += capacity;
-        break;
-      case WorkerState::running:
-        if (worker.drain == Drain::absent) {
-          totals->absent += capacity;
-          break;
-        }
-        totals->running_workers += sign;
-        (worker.drain == Drain::none ? totals->running : totals->draining) += capacity;
-        if (worker.drain == Drain::none && worker.busy > 0) totals->busy += sign * worker.busy;
-        if (worker.drain == Drain::none && worker.busy >= 0)
-          totals->idle += sign * std::max(0, worker.capacity - worker.busy);
-        break;
-      case WorkerState::stopping:
-        totals->stopping += capacity;
-        break;
-      case WorkerState::stopped:
-        break;
-    }
-  }
-  if (!has_instance(worker) && worker.phase == LaunchPhase::uncertain) provider.unsure += sign;
-  // A machine that waits to be put right is one more that the pool renews just now.
-  if ((worker.drain == Drain::outdated || worker.drain == Drain::nonconformant) &&
-      worker.state == WorkerState::running)
-    pools_[worker.pool].outdated_draining += sign;
-}
-
-std::string Fleet::check_sums() const {
-  Fleet again(settings_, host_id_, epoch_, now_);
-  again.pools_.resize(pools_.size());
-  again.launch_configs_.resize(launch_configs_.size());
-  again.providers_.resize(providers_.size());
-  for (const Worker& worker : workers_)
-    if (worker.number != 0) again.count(worker, +1);
-  for (std::size_t i = 0; i < pools_.size(); ++i) {
-    if (again.pools_[i].totals != pools_[i].totals) return "the sums of pool " + pools_[i].id.str();
-    if (again.pools_[i].outdated_draining != pools_[i].outdated_draining)
-      return "the outdated workers of pool " + pools_[i].id.str();
-    if (static_cast<std::int64_t>(pools_[i].workers.size()) != pools_[i].totals.workers)
-      return "the list of workers of pool " + pools_[i].id.str();
-  }
-  for (std::size_t i = 0; i < launch_configs_.size(); ++i)
-    if (again.launch_configs_[i].totals != launch_configs_[i].totals)
-      return "the sums of launch configuration " + std::to_string(i);
-  for (std::size_t i = 0; i < providers_.size(); ++i)
-    if (again.providers_[i].totals != providers_[i].totals ||
-        again.providers_[i].unsure != providers_[i].unsure)
-      return "the sums of provider " + providers_[i].id.str();
-  return {};
-}
-
-// -------------------------------------------------------------------------------------------------
-// Names
-
-Index Fleet::index_of_group(const std::string& name) {
-  const auto [at, added] = group_index_.try_emplace(name, static_cast<Index>(groups_.size()));
-  if (added) groups_.push_back(name);
-  return at->second;
-}
-
-Index Fleet::index_of_pool(const WorkerPoolId& id) {
-  const auto [at, added] = pool_index_.try_emplace(id, static_cast<Index>(pools_.size()));
-  if (added) pools_.emplace_back().id = id;
-  return at->second;
-}
-
-Index Fleet::index_of_provider(const ProviderId& id) {
-  const auto [at, added] = provider_index_.try_emplace(id, static_cast<Index>(providers_.size()));
-  if (added) providers_.emplace_back().id = id;
-  return at->second;
-}
-
-const Pool* Fleet::find_pool(const WorkerPoolId& id) const {
-  const auto found = pool_index_.find(id);
-  return found == pool_index_.end() ? nullptr : &pools_[found->second];
-}
-
-Index Fleet::lookup(Index provider, const std::string& group, const std::string& worker_id) const {
-  const auto found = by_instance_.find(instance_key(provider, group, worker_id));
-  return found == by_instance_.end() ? no_index : found->second;
-}
-
-// Two providers may have machines of the same name; a pool's worker is meant.
-Index Fleet::lookup(const WorkerName& name) const {
-  for (Index provider = 0; provider < providers_.size(); ++provider) {
-    const Index found = lookup(provider, name.worker_group.str(), name.worker_id.str());
-    if (found != no_index && pools_[workers_[found].pool].id == name.worker_pool_id) return found;
-  }
-  return no_index;
-}
-
-const Worker* Fleet::find_worker(const WorkerName& name) const {
-  const Index found = lookup(name);
-  return found == no_index ? nullptr : &workers_[found];
-}
-
-std::vector<const Worker*> Fleet::find_workers(const WorkerGroup& group, const WorkerId& id) const {
-  std::vector<const Worker*> found;
-  for (Index provider = 0; provider < providers_.size(); ++provider)
-    if (const Index at = lookup(provider, group.str(), id.str()); at != no_index)
-      found.push_back(&workers_[at]);
-  return found;
-}
-
-void Fleet::index_instance(Index index) {
-  const Worker& worker = workers_[index];
-  if (has_instance(worker))
-    by_instance_.insert_or_assign(
-        instance_key(worker.provider, groups_[worker.group], worker.worker_id), index);
-}
-
-void Fleet::forget_instance(Index index) {
-  const Worker& worker = workers_[index];
-  if (!has_instance(worker)) return;
-  const auto found =
-      by_instance_.find(instance_key(worker.provider, groups_[worker.group], worker.worker_id));
-  if (found != by_instance_.end() && found->second == index) by_instance_.erase(found);
-}
-
-// -------------------------------------------------------------------------------------------------
-// Workers come and go
-
-// Among those of its pool that are stopped, or among the others.
-void Fleet::put_in_pool(Worker& worker, Index index) {
-  Pool& pool = pools_[worker.pool];
-  std::vector<Index>& list = is_alive(worker) ? pool.workers : pool.stopped;
-  worker.place_in_pool = static_cast<Index>(list.size());
-  list.push_back(index);
-}
-
-void Fleet::take_from_pool(std::vector<Index>& list, Worker& worker) {
-  const Index last = list.back();
-  list[worker.place_in_pool] = last;
-  workers_[last].place_in_pool = worker.place_in_pool;
-  list.pop_back();
-  worker.place_in_pool = no_index;
-}
-
-Index Fleet::add_worker(Worker worker) {
-  Index index = static_cast<Index>(workers_.size());
-  if (free_workers_.empty()) {
-    workers_.emplace_back();
-  } else {
-    index = free_workers_.back();
-    free_workers_.pop_back();
-  }
-  put_in_pool(worker, index);
-  by_number_.emplace(worker.number, index);
-  ++launch_configs_[worker.launch_config].rows;
-  workers_[index] = std::move(worker);
-  index_instance(index);
-  count(workers_[index], +1);
-  return index;
-}
-
-void Fleet::erase_worker(Index index) {
-  Worker& worker = workers_[index];
-  queue_->withdraw(worker.number, worker.reason, now_.wall);
-  forget_instance(index);
-  Pool& pool = pools_[worker.pool];
-  take_from_pool(is_alive(worker) ? pool.workers : pool.stopped, worker);
-  by_number_.erase(worker.number);
-  --launch_configs_[worker.launch_config].rows;
-  outcome_.changes.emplace_back(store::erase<WorkerRow>({worker.number}));
-  keep_announced(worker.number, std::nullopt);
-  if (worker.dirty) std::erase(dirty_workers_, index);
-  worker = Worker{};
-  free_workers_.push_back(index);
-}
-
-const Lifecycle& Fleet::lifecycle_of(const Worker& worker) const {
-  const auto& spec = pools_[worker.pool].spec;
-  return spec ? spec->lifecycle : default_lifecycle;
-}
-
-// -------------------------------------------------------------------------------------------------
-// Rows
-
-namespace {
-
-std::optional<Time> known_time(Time time) {
-  return time == Time{} ? std::nullopt : std::optional(time);
-}
-
-std::string digest_text(const Sha256& digest) {
-  return digest == Sha256{} ? "" : to_hex(digest);
-}
-
-}  // namespace
-
-WorkerRow Fleet::row_of(const Worker& worker) const {
-  return {.number = worker.number,
-          .worker_pool_id = pools_[worker.pool].id,
-          .launch_config_id =
-              launch_configs_[worker.launch_config].spec->launch_config.launch_config_id,
-          .provider_id = providers_[worker.provider].id,
-          .worker_group = WorkerGroup(worker.group == no_index ? "" : groups_[worker.group]),
-          .worker_id = WorkerId(worker.worker_id),
-          .state = worker.state,
-          .phase = worker.phase,
-          .drain = worker.drain,
-          .capacity = worker.capacity,
-          .busy = worker.working,
-          .epoch = worker.epoch,
-          .attempts = worker.attempts,
-          .price = worker.price,
-          .created = worker.created,
-          .since = worker.since,
-          .registered = known_time(worker.registered),
-          .credentials_expire = known_time(worker.credentials_expire),
-          .last_active = known_time(worker.last_active),
-          .idle_since = known_time(worker.idle_since),
-          .interruption = known_time(worker.interruption),
-          .quarantined_until = known_time(worker.quarantined_until),
-          .reason = worker.reason,
-          .provider_data = worker.provider_data,
-          .expires = known_time(worker.expires),
-          .last_modified = known_time(worker.last_modified),
-          .secret_digest = digest_text(worker.secret),
-          .next_secret_digest = digest_text(worker.next_secret),
-          .origin = worker.origin};
-}
-
-LaunchConfigRow Fleet::row_of(const LaunchConfigState& launch_config) const {
-  return {.worker_pool_id = pools_[launch_config.pool].id,
-          .launch_config_id = launch_config.spec->launch_config.launch_config_id,
-          .provider_id = launch_config.spec->provider_id,
-          .status = launch_config.status,
-          .paused_until = known_time(launch_config.paused_until),
-          .pause_reason = launch_config.pause_reason,
-          .created = launch_config.created,
-          .archived = known_time(launch_config.archived),
-          .on_probation = launch_config.on_probation,
-          .spec = codec::to_value(*launch_config.spec).as_object(),
-          .health = launch_config.health.to_json()};
-}
-
-void Fleet::write_rows() {
-  for (const Index index : dirty_workers_) {
-    Worker& worker = workers_[index];
-    worker.dirty = false;
-    if (worker.number != 0) outcome_.changes.emplace_back(store::put(row_of(worker)));
-  }
-  dirty_workers_.clear();
-  for (const Index index : dirty_launch_configs_) {
-    LaunchConfigState& launch_config = launch_configs_[index];
-    launch_config.dirty = false;
-    if (!launch_config.removed()) outcome_.changes.emplace_back(store::put(row_of(launch_config)));
-  }
-  dirty_launch_configs_.clear();
-  std::ranges::sort(dirty_pools_);
-  const auto [repeated, end] = std::ranges::unique(dirty_pools_);
-  dirty_pools_.erase(repeated, end);
-  for (const Index index : dirty_pools_)
-    if (!pools_[index].removed()) outcome_.changes.emplace_back(store::put(row_of(pools_[index])));
-  dirty_pools_.clear();
-  write_times();
-}
-
-void Fleet::touch(Index index) {
-  LaunchConfigState& launch_config = launch_configs_[index];
-  if (launch_config.dirty) return;
-  launch_config.dirty = true;
-  dirty_launch_configs_.push_back(index);
-}
-
-// -------------------------------------------------------------------------------------------------
-// Answers
-
-void Fleet::answered(Answer answer, Now now) {
-  begin(now);
-  const auto found = open_.find(answer.call_id);
-  if (found == open_.end()) return;  // of a question that nobody remembers
-  const PendingCall open = std::move(found->second);
-  open_.erase(found);
-  make_sensible(answer);
-  struct Dispatch {
-    Fleet& fleet;
-    const PendingCall& open;
-    void operator()(Result<Size>& result) { fleet.sized(open.pool, result); }
-    void operator()(Result<Bids>& result) { fleet.bid(open, std::move(result)); }
-    void operator()(Result<Selection>& result) { fleet.selected(open.pool, result); }
-    void operator()(Result<Allocation>& result) { fleet.allocated(open, std::move(result)); }
-    void operator()(Result<Listing>& result) { fleet.listed(open, std::move(result)); }
-    void operator()(Result<Termination>& result) { fleet.terminated(open, std::move(result)); }
-    void operator()(Result<Notices>& result) { fleet.noticed(open, std::move(result)); }
-  };
-  std::visit(Dispatch{*this, open}, answer.result);
-}
+// Decisions
 
 Outcome Fleet::settle(Now now) {
-  begin(now);
+  const Change change(*this, now);
+  Parts& parts = *parts_;
+  const auto providers = static_cast<Index>(parts.registry.providers().size());
   run_timers();
-  offer_changed_workers();
-  queue_->expire(now.wall);
-  count_leases();
-  measure_queue();
-  for (Index provider = 0; provider < providers_.size(); ++provider) ask_around(provider);
-  for (const Index pool : std::exchange(to_look_at_, {})) look_at(pool);
-  bid_for_all();
-  for (Index provider = 0; provider < providers_.size(); ++provider) {
-    dispatch(provider);
-    terminate_waiting(provider);
+  parts.queue_link.offer_changed_workers();
+  parts.queue_link.queue().expire(now.wall);
+  parts.queue_link.count_leases();
+  parts.queue_demand.measure();
+  for (Index provider = 0; provider < providers; ++provider) parts.reconciliation.ask(provider);
+  for (const Index pool : parts.agenda.take_waiting()) review(pool);
+  parts.auction.bid_for_all();
+  for (Index provider = 0; provider < providers; ++provider) {
+    parts.dispatcher.dispatch(provider);
+    parts.termination.send(provider);
   }
   prune();
-  offer_changed_workers();
-  count_leases();
-  write_rows();
-  store::Batch of_queue = queue_->take_changes(now.wall);
-  std::ranges::move(of_queue, std::back_inserter(outcome_.changes));
-  outcome_.settled = queue_->take_settled();
-  return std::exchange(outcome_, {});
+  parts.queue_link.offer_changed_workers();
+  parts.queue_link.count_leases();
+  parts.table.write_rows(parts.outbox.changes());
+  parts.registry.write_rows(parts.outbox.changes());
+  parts.measurements.write_rows(parts.outbox.changes());
+  Outcome outcome{.changes = parts.outbox.take_changes(),
+                  .questions = parts.calls.take_questions(),
+                  .events = parts.outbox.take_events(),
+                  .settled = {}};
+  std::ranges::move(parts.queue_link.queue().take_changes(now.wall),
+                    std::back_inserter(outcome.changes));
+  outcome.settled = parts.queue_link.queue().take_settled();
+  return outcome;
 }
 
-// The journal and the errors are kept for a bounded time.
+void Fleet::run_timers() {
+  while (const auto worker = parts_->table.take_due()) {
+    if (parts_->worker_timers.on_timer(*worker) == WorkerTimers::Next::retry_launch)
+      parts_->dispatcher.retry(*worker);
+    parts_->table.set_timer_again(*worker);
+  }
+  parts_->agenda.run_timers();
+}
+
+void Fleet::review(Index pool) {
+  if (!parts_->agenda.begin_review(pool)) return;
+  parts_->auction.record_history(pool);
+  if (!parts_->registry.pools()[pool].spec) {
+    parts_->auction.skip(pool);
+    parts_->renewal.cycle(pool);
+    return;
+  }
+  parts_->pool_configuration.end_pauses(pool);
+  parts_->renewal.cycle(pool);
+  parts_->draining.shrink(pool);
+  parts_->auction.begin(pool);
+}
+
+// The journal, the errors and the events are kept for a bounded time.
 void Fleet::prune() {
-  if (now_.wall < pruned_ + 1h && now_.wall >= pruned_) return;
-  pruned_ = now_.wall;
-  const std::int64_t bound = (now_.wall - settings_.journal_kept).time_since_epoch().count();
-  outcome_.changes.emplace_back(store::EraseBelow{&store::table_of<DecisionRow>, "at", bound});
-  outcome_.changes.emplace_back(store::EraseBelow{&store::table_of<PoolErrorRow>, "at", bound});
-  outcome_.changes.emplace_back(
-      store::EraseBelow{&store::table_of<events::Event>, "at",
-                        (now_.wall - settings_.events_kept).time_since_epoch().count()});
-  outcome_.changes.emplace_back(store::put(HostRow{"nextEvent", std::to_string(next_event_)}));
-  for (const bidding::Hold& hold : holds_.forget_before(now_.wall - 24h)) unhold(hold);
-  expire_pools();
+  const Time now = parts_->clock.now();
+  if (now < parts_->pruned + pruned_every && now >= parts_->pruned) return;
+  parts_->pruned = now;
+  parts_->outbox.erase_before(now - parts_->settings.journal_kept,
+                              now - parts_->settings.events_kept);
+  parts_->holds.forget_before(now - holds_kept);
+  parts_->dispatcher.prune();
+  parts_->pool_configuration.expire();
+}
+
+Time Fleet::next_wake() const {
+  return std::min({parts_->queue_link.queue().next_wake(), parts_->queue_demand.next_wake(),
+                   parts_->table.next_timer(), parts_->agenda.next_wake(),
+                   parts_->auction.next_wake(), parts_->reconciliation.next_wake(),
+                   parts_->dispatcher.next_wake()});
+}
+
+void Fleet::answered(Answer answer, Now now) {
+  const Change change(*this, now);
+  const std::optional<PendingCall> call = parts_->calls.take(answer.call_id);
+  if (!call) return;  // of a question that was forgotten
+  sanitize(answer);
+  struct Forward {
+    Parts& parts;
+    const PendingCall& call;
+    void operator()(const Result<Size>& result) { parts.auction.sized(call.pool, result); }
+    void operator()(Result<Bids>& result) { parts.auction.bid(call, std::move(result)); }
+    void operator()(const Result<Selection>& result) { parts.auction.selected(call.pool, result); }
+    void operator()(const Result<Allocation>& result) { parts.dispatcher.answered(call, result); }
+    void operator()(const Result<Listing>& result) { parts.reconciliation.listed(call, result); }
+    void operator()(const Result<Termination>& result) { parts.termination.answered(call, result); }
+    void operator()(const Result<Notices>& result) { parts.reconciliation.noticed(call, result); }
+  };
+  std::visit(Forward{*parts_, *call}, answer.result);
+}
+
+// -------------------------------------------------------------------------------------------------
+// Configuration, providers, demand
+
+void Fleet::configure(const std::shared_ptr<const Configuration>& configuration, Now now) {
+  const Change change(*this, now);
+  parts_->reconciliation.pools_are_configured();
+  parts_->pool_configuration.configure(*configuration);
+}
+
+Result<void> Fleet::put_api_pool(const std::shared_ptr<const PoolSpec>& spec, json::object document,
+                                 Now now) {
+  const Change change(*this, now);
+  return parts_->pool_configuration.put(spec, std::move(document));
+}
+
+Result<void> Fleet::remove_api_pool(const WorkerPoolId& pool, Now now) {
+  const Change change(*this, now);
+  return parts_->pool_configuration.remove(pool);
+}
+
+Result<void> Fleet::pause(const WorkerPoolId& pool, const LaunchConfigId& id, Time until,
+                          const std::string& reason, Now now) {
+  const Change change(*this, now);
+  return parts_->pool_configuration.pause(pool, id, until, reason);
+}
+
+Result<void> Fleet::resume(const WorkerPoolId& pool, const LaunchConfigId& id, Now now) {
+  const Change change(*this, now);
+  return parts_->pool_configuration.resume(pool, id);
+}
+
+void Fleet::provider_up(const ProviderUp& provider, Now now) {
+  const Change change(*this, now);
+  parts_->provider_configuration.up(provider);
+}
+
+void Fleet::provider_down(const ProviderId& provider, const std::string& why, Now now) {
+  const Change change(*this, now);
+  parts_->provider_configuration.down(provider, why);
+}
+
+Result<std::vector<bidding::Hold>> Fleet::release_holds(const ProviderId& provider,
+                                                        const std::optional<std::string>& scope,
+                                                        Now now) {
+  const Change change(*this, now);
+  return parts_->holds.release(provider, scope);
+}
+
+void Fleet::demand_changed(const Demand& demand, Now now) {
+  const Change change(*this, now);
+  parts_->queue_demand.outside_changed(demand);
+}
+
+void Fleet::tell(events::Event event, Now now) {
+  const Change change(*this, now);
+  parts_->outbox.record(std::move(event));
+}
+
+// -------------------------------------------------------------------------------------------------
+// Workers
+
+Result<Registered> Fleet::register_worker(const WorkerName& name, const ProviderId& provider,
+                                          const Sha256& secret, Now now, const Proven& proven) {
+  const Change change(*this, now);
+  return parts_->registration.register_worker(name, provider, secret, proven);
+}
+
+Result<Registered> Fleet::reregister_worker(const WorkerName& name, const Sha256& secret,
+                                            const Sha256& next_secret, Now now) {
+  const Change change(*this, now);
+  return parts_->registration.reregister_worker(name, secret, next_secret);
+}
+
+Result<void> Fleet::declare_worker(const DeclaredWorker& declared, Now now) {
+  const Change change(*this, now);
+  return parts_->declared_machines.declare(declared);
+}
+
+Result<void> Fleet::update_declared_worker(const DeclaredWorker& declared, Now now) {
+  const Change change(*this, now);
+  return parts_->declared_machines.update(declared);
+}
+
+Result<ShouldTerminate> Fleet::should_terminate(const WorkerName& name, Now now) {
+  const Change change(*this, now);
+  return parts_->registration.should_terminate(name);
+}
+
+Result<void> Fleet::worker_active(const WorkerName& name, std::int64_t busy, Now now) {
+  const Change change(*this, now);
+  return parts_->registration.worker_active(name, busy);
+}
+
+Result<PoolErrorRow> Fleet::report_error(const WorkerName& name, const std::string& kind,
+                                         const std::string& title, const std::string& description,
+                                         json::object extra, Now now) {
+  const Change change(*this, now);
+  return parts_->registration.report_error(name, kind, title, description, std::move(extra));
+}
+
+Result<void> Fleet::interrupt(const WorkerName& name, const Interruption& interruption, Now now) {
+  const Change change(*this, now);
+  return parts_->registration.interrupt(name, interruption);
+}
+
+Result<void> Fleet::remove_worker(const WorkerName& name, const std::string& reason, Now now) {
+  const Change change(*this, now);
+  return parts_->registration.remove(name, reason);
+}
+
+Result<void> Fleet::sign_off(const WorkerName& name, const std::string& reason, Now now) {
+  const Change change(*this, now);
+  return parts_->registration.sign_off(name, reason);
+}
+
+void Fleet::not_conformant(const WorkerName& name, const ProviderId& provider,
+                           const std::string& reason, Now now) {
+  const Change change(*this, now);
+  parts_->quarantine.not_conformant(name, provider, reason);
+}
+
+Result<void> Fleet::quarantine(const WorkerName& name, Time until, const std::string& reason,
+                               Now now) {
+  const Change change(*this, now);
+  return parts_->quarantine.set(name, until, reason);
+}
+
+// -------------------------------------------------------------------------------------------------
+// The queue
+
+Result<std::int64_t> Fleet::request_worker(queue::Ask ask, Now now) {
+  const Change change(*this, now);
+  return parts_->queue_link.use().request(std::move(ask), parts_->outbox.next_number(), now.wall);
+}
+
+queue::Queue& Fleet::change_queue(Now now) {
+  const Change change(*this, now);
+  ++begun_;  // the caller changes it after this; see half_changed()
+  return parts_->queue_link.use();
+}
+
+void Fleet::configure_queue(const queue::Settings& settings, Now now) {
+  const Change change(*this, now);
+  parts_->queue_link.queue().configure(settings, now.wall);
+}
+
+verdict::Verdict Fleet::tell_verdict(const queue::Request& request, Now now) {
+  verdict::Verdict verdict = verdict_of(request, now);
+  if (verdict.eta) parts_->queue_link.queue().promise(request.number, *verdict.eta);
+  return verdict;
 }
 
 }  // namespace muster::fleet

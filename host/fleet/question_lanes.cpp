@@ -125,7 +125,14 @@ Answer QuestionLanes::put(const std::string& instance_id, const Question& questi
     return {question.call_id, std::visit(Fail{missing}, question.ask)};
   }
   const DeadlineContext context(callee.deadline, &stopping_);
-  return {question.call_id, std::visit(Call{*callee.channel, context}, question.ask)};
+  try {
+    return {question.call_id, std::visit(Call{*callee.channel, context}, question.ask)};
+  } catch (const std::exception& exception) {
+    const Error error = Error::internal("the call of plugin instance " + instance_id +
+                                        " failed: " + exception.what());
+    log_.error(error.message, {{"instance", instance_id}});
+    return {question.call_id, std::visit(Fail{error}, question.ask)};
+  }
 }
 
 }  // namespace muster::fleet

@@ -15,7 +15,7 @@
 
 #include <muster/channel.hpp>
 
-#include "host/fleet/messages.hpp"
+#include "host/fleet/model/messages.hpp"
 #include "lib/base/log.hpp"
 
 namespace muster::fleet {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "host/fleet/fleet.hpp"
+#include "host/fleet/model/sanitize.hpp"
 #include "host/queue/queue.hpp"
 
 namespace muster::fleet {

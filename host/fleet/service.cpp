@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The clock may be set, or stand still in a test: look at it now and then.
+// The clock may be set, or stand still in a test: read it now and then.
 constexpr std::chrono::milliseconds longest_sleep = 1s;
 
 }  // namespace
@@ -49,7 +49,7 @@ void Service::stop(std::chrono::milliseconds patience) {
   if (lost > 0)
     parts_.log.error("changes could not be made durable before the end", {{"batches", lost}});
   const std::lock_guard lock(mutex_);
-  inputs_.clear();  // whoever waits for them learns of it by their promises
+  inputs_.clear();  // their callers learn of it by their promises
 }
 
 void Service::post(Input input, std::function<void()> durable) {
@@ -62,7 +62,7 @@ void Service::post(Input input, std::function<void()> durable) {
 void Service::look(Look look) {
   if (!decision_waits_) {
     const std::shared_lock at_rest(deciding_, std::try_to_lock);
-    if (at_rest) return look(*fleet_, now());
+    if (at_rest) return run_look(look);
   }
   const std::lock_guard lock(mutex_);
   if (stopping_) return;
@@ -73,12 +73,31 @@ void Service::look(Look look) {
 void Service::read(const Look& look) {
   auto done = std::make_shared<std::promise<void>>();
   auto looked = done->get_future();
-  // A promise that is dropped unkept ends the wait, too.
   this->look([&look, done = std::move(done)](const Fleet& fleet, Now now) {
-    look(fleet, now);
-    done->set_value();
+    try {
+      look(fleet, now);
+      done->set_value();
+    } catch (...) {
+      done->set_exception(std::current_exception());
+      throw;  // to the log
+    }
   });
-  looked.wait();
+  // A promise that is dropped unkept ends the wait, too: the host is stopping.
+  try {
+    looked.get();
+  } catch (const std::future_error&) {
+    return;
+  }
+}
+
+void Service::run_look(const Look& look) noexcept {
+  try {
+    look(*fleet_, now());
+  } catch (const std::exception& exception) {
+    parts_.log.error("a read of the fleet failed: this is a bug", {{"error", exception.what()}});
+  } catch (...) {
+    parts_.log.error("a read of the fleet failed: this is a bug", {});
+  }
 }
 
 Now Service::now() const {
@@ -98,7 +117,7 @@ void Service::run() {
     const auto ready = [&] {
       return stopping_ || !looks_.empty() || (store_ok_ && !inputs_.empty());
     };
-    const auto sleep = store_ok_ ? until_wake(wake) : longest_sleep;
+    const auto sleep = store_ok_ && !has_stopped_deciding() ? until_wake(wake) : longest_sleep;
     if (sleep > 0ms) changed_.wait_for(lock, sleep, ready);
     if (stopping_) break;
     const std::vector<Look> looks = std::exchange(looks_, {});
@@ -107,15 +126,18 @@ void Service::run() {
     const bool decides = store_ok_;
     if (decides) inputs = std::exchange(inputs_, {});
     lock.unlock();
-    for (const Look& look : looks) look(*fleet_, now());
-    if (decides) {
+    for (const Look& look : looks) run_look(look);
+    // After decisions have stopped, inputs are dropped: their callers learn of it by their
+    // promises.
+    if (decides && !has_stopped_deciding()) {
       decide(std::move(inputs));
-      wake = fleet_->next_wake();
+      if (!has_stopped_deciding()) wake = fleet_->next_wake();
     }
+    inputs.clear();
     request_waiters_.expire(now().wall);
     lock.lock();
   }
-  for (const Look& look : std::exchange(looks_, {})) look(*fleet_, now());
+  for (const Look& look : std::exchange(looks_, {})) run_look(look);
 }
 
 void Service::decide(std::vector<Waiting> inputs) {
@@ -124,15 +146,70 @@ void Service::decide(std::vector<Waiting> inputs) {
   decision_waits_ = false;
   std::vector<std::function<void()>> durable;
   for (Waiting& waiting : inputs) {
-    waiting.input(*fleet_, now());
+    if (!run_input(waiting.input)) return;
     if (waiting.durable) durable.push_back(std::move(waiting.durable));
   }
-  Outcome outcome = fleet_->settle(now());
+  Outcome outcome;
+  try {
+    outcome = fleet_->settle(now());
+  } catch (const std::exception& exception) {
+    return stop_deciding(exception.what());
+  } catch (...) {
+    return stop_deciding("an unknown exception");
+  }
   alone.unlock();
   if (!outcome.empty() || !durable.empty()) carry_out(std::move(outcome), std::move(durable));
 }
 
-// First durable, then asked and told.
+bool Service::run_input(const Input& input) {
+  std::string what;
+  try {
+    input(*fleet_, now());
+    fleet_->input_ended();
+    return true;
+  } catch (const std::exception& exception) {
+    what = exception.what();
+  } catch (...) {
+    what = "an unknown exception";
+  }
+  if (fleet_->half_changed()) {
+    stop_deciding(what);
+    return false;
+  }
+  parts_.log.error("a change of the fleet failed: this is a bug", {{"error", what}});
+  return true;
+}
+
+void Service::stop_deciding(const std::string& why) {
+  const std::string sentence =
+      "decisions have stopped after an internal error (" + why +
+      "): restart the host, which goes on from its last complete decision, and report the bug";
+  {
+    const std::lock_guard lock(fault_mutex_);
+    fault_ = store::Health{.ok = false, .failing_since = now().wall, .sentence = sentence};
+  }
+  parts_.log.error(sentence, {{"error", why}});
+}
+
+bool Service::has_stopped_deciding() const {
+  const std::lock_guard lock(fault_mutex_);
+  return fault_.has_value();
+}
+
+store::Health Service::store_health() const {
+  {
+    const std::lock_guard lock(fault_mutex_);
+    if (fault_) return *fault_;
+  }
+  return committer_->health();
+}
+
+Error Service::failed(const std::string& what) {
+  return Error::internal("the change failed because of a bug in muster (" + what +
+                         "); the log of the host has the same error");
+}
+
+// First durable, then questions are asked and listeners called.
 void Service::carry_out(Outcome outcome, std::vector<std::function<void()>> durable) {
   auto rest = std::make_shared<Outcome>();
   rest->questions = std::move(outcome.questions);
@@ -154,6 +231,7 @@ void Service::carry_out(Outcome outcome, std::vector<std::function<void()>> dura
 Result<void> Service::replace_damaged(const Error& damage) {
   parts_.log.error("the store is damaged and is written anew from memory",
                    {{"error", damage.message}});
+  if (has_stopped_deciding()) return Error::internal(store_health().sentence);
   std::optional<store::Batch> everything;
   read([&](const Fleet& fleet, Now) { everything = fleet.everything(); });
   if (!everything) return Error::cancelled("the host is stopping");

@@ -1,5 +1,15 @@
 // The fleet at work: one thread owns the state, the store's committer makes its changes durable,
 // lanes carry its questions. Everybody else hands in functions.
+//
+// An exception is a bug, and it does not end the host:
+//   - from a function that reads, it is logged; a caller that waits in read() gets it.
+//   - from a function that changes, before it began to change the fleet or after its calls to the
+//     fleet were complete: it is logged, its caller gets an `internal` error, and the fleet goes
+//     on.
+//   - from within a change of the fleet, or from settle(): the state in memory may contradict
+//     itself. Nothing of that decision is made durable and nothing is decided any more: changes
+//     fail with an error that says so, store_health() is not ok, and reads still work. The host
+//     starts again from the last decision that is durable.
 #pragma once
 
 #include <atomic>
@@ -8,6 +18,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <thread>
@@ -44,7 +55,7 @@ class Service {
 
   // Runs on the fleet's thread, in the order of the calls; waits there while the store fails.
   // Returns at once. `durable`, if given, is called when all that came of it is durable, on the
-  // committer's thread. THREADS: any.
+  // committer's thread. An input that throws counts as over, see above. THREADS: any.
   void post(Input input, std::function<void()> durable = {});
 
   // Runs on the fleet's thread and returns its answer when what it changed is durable. Fails at
@@ -60,13 +71,14 @@ class Service {
   // either: nothing is decided meanwhile. A host that stops may drop it. THREADS: any.
   void look(Look look);
 
-  // The same, but returns when it has run. THREADS: any but the fleet's.
+  // The same, but returns when it has run, and throws what it threw. THREADS: any but the fleet's.
   void read(const Look& look);
 
   // Woken by what is durable. THREADS: any.
   RequestWaiters& request_waiters() { return request_waiters_; }
 
-  store::Health store_health() const { return committer_->health(); }
+  // Not ok while the store fails, and after decisions have stopped. THREADS: any.
+  store::Health store_health() const;
   store::Committer& committer() { return *committer_; }
 
   // Decides no more, cancels calls, and makes durable what it can so long. IDEMPOTENT. THREADS: any
@@ -80,17 +92,23 @@ class Service {
   };
   void run();
   void decide(std::vector<Waiting> inputs);
+  void run_look(const Look& look) noexcept;
+  // False: decisions must stop.
+  bool run_input(const Input& input);
+  void stop_deciding(const std::string& why);
+  bool has_stopped_deciding() const;
   void carry_out(Outcome outcome, std::vector<std::function<void()>> durable);
   Result<void> replace_damaged(const Error& damage);
   Now now() const;
   std::chrono::milliseconds until_wake(Time wake) const;
   Error read_only() const;
+  static Error failed(const std::string& what);
 
   const ServiceParts parts_;
   const std::unique_ptr<Fleet> fleet_;  // changed by the fleet's thread alone
 
-  // The fleet's thread holds it alone while it decides; others share it to look. Whoever looks
-  // gives way to a decision that waits, or a crowd of them would hold it up for ever.
+  // The fleet's thread holds it alone while it decides; readers share it. A reader gives way to a
+  // decision that waits, or a crowd of readers would hold it up for ever.
   std::shared_mutex deciding_;
   std::atomic<bool> decision_waits_ = false;
 
@@ -100,6 +118,9 @@ class Service {
   std::vector<Look> looks_;
   bool stopping_ = false;
   bool store_ok_ = true;
+
+  mutable std::mutex fault_mutex_;
+  std::optional<store::Health> fault_;  // decisions have stopped: since when and why
 
   RequestWaiters request_waiters_;
   std::unique_ptr<store::Committer> committer_;
@@ -113,15 +134,28 @@ Result<T> Service::change(std::function<Result<T>(Fleet&, Now)> input) {
   auto answer = std::make_shared<std::optional<Result<T>>>();
   auto done = std::make_shared<std::promise<void>>();
   auto durable = done->get_future();
-  post([answer, input = std::move(input)](Fleet& fleet,
-                                          Now now) { answer->emplace(input(fleet, now)); },
-       [done] { done->set_value(); });
-  // A promise that is dropped unkept says that the host is stopping.
+  post(
+      [answer, input = std::move(input)](Fleet& fleet, Now now) {
+        try {
+          answer->emplace(input(fleet, now));
+        } catch (const std::exception& exception) {
+          answer->emplace(failed(exception.what()));
+          throw;
+        } catch (...) {
+          answer->emplace(failed("an unknown exception"));
+          throw;
+        }
+      },
+      [done] { done->set_value(); });
+  // A promise that is dropped unkept says that decisions have stopped, or that the host is
+  // stopping.
   try {
     while (durable.wait_for(std::chrono::milliseconds(250)) == std::future_status::timeout)
       if (!store_health().ok) return read_only();
     durable.get();
   } catch (const std::future_error&) {
+    if (*answer && !**answer) return std::move(**answer);
+    if (!store_health().ok) return read_only();
     return Error::cancelled("the host is stopping");
   }
   return std::move(**answer);

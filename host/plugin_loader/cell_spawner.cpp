@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "host/plugin_loader/wire.hpp"
-#include "lib/base/spawn_settings.hpp"
+#include "lib/process/spawn_settings.hpp"
 
 extern "C" {  // glibc 2.36 forgot this in the header
 #include <sys/pidfd.h>
@@ -35,9 +35,6 @@ std::vector<std::string> reduced_environment(const std::vector<std::string>& nam
     if (const char* value = std::getenv(name.c_str())) kept.push_back(name + "=" + value);
   return kept;
 }
-
-posix_spawnattr_t attributes{};
-};
 
 Result<CellProcess> spawn_here(const std::filesystem::path& program,
                                const std::vector<std::string>& names) {

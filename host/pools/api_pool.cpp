@@ -19,7 +19,7 @@ bool schema_knows(const ProviderDescription& description, std::string_view key) 
   return properties && properties->is_object() && properties->get_object().contains(key);
 }
 
-bool announces_workers(const ProviderDescription& description) {
+bool has_declared_workers(const ProviderDescription& description) {
   return std::ranges::find(description.capabilities, capability::announced_workers) !=
          description.capabilities.end();
 }
@@ -55,15 +55,14 @@ class ApiPoolReader {
 
  private:
   Result<fleet::PoolSpec> finish() {
-    if (complaints_.empty()) return std::move(pool_);
+    if (findings_.empty()) return std::move(pool_);
     std::string all;
-    for (const Complaint& complaint : complaints_)
-      all += (all.empty() ? "" : "\n") + to_string(complaint);
+    for (const Finding& finding : findings_) all += (all.empty() ? "" : "\n") + to_string(finding);
     return Error::invalid(all).with_code(code_);
   }
 
   void wrong(rules::Path path, std::string reason, std::string remedy = {}) {
-    complaints_.push_back({std::move(path), std::move(reason), std::move(remedy)});
+    findings_.push_back({std::move(path), std::move(reason), std::move(remedy)});
   }
 
   std::string text(const char* key) {
@@ -101,16 +100,15 @@ class ApiPoolReader {
     }
     auto lifecycle = read_lifecycle(table(config, "lifecycle", {"config", "lifecycle"}),
                                     {"config", "lifecycle"});
-    std::move(lifecycle.complaints.begin(), lifecycle.complaints.end(),
-              std::back_inserter(complaints_));
+    std::move(lifecycle.findings.begin(), lifecycle.findings.end(), std::back_inserter(findings_));
     pool_.lifecycle = std::move(lifecycle.lifecycle);
   }
 
   Result<void> read_launch_configs(const json::object& config, const ProviderId& provider_id,
                                    const ProviderFacts& provider) {
     const json::value* list = config.if_contains("launchConfigs");
-    if (!list && announces_workers(provider.description)) {
-      // Machines that nobody launches stand under one launch configuration, too.
+    if (!list && has_declared_workers(provider.description)) {
+      // Declared machines have one launch configuration, too.
       json::object only;
       if (const json::value* worker_config = config.if_contains("workerConfig"))
         only["workerConfig"] = *worker_config;
@@ -142,22 +140,21 @@ class ApiPoolReader {
     auto settings = read_worker_manager(
         request.document,
         {"launchConfigId", "publicIp", "ignoreFailedProvisioningStates", "keepDeployment"});
-    Complaints complaints = std::move(settings.complaints);
-    for (Complaint& complaint : check_queue_section(request.document))
-      complaints.push_back(std::move(complaint));
+    Findings findings = std::move(settings.findings);
+    for (Finding& finding : check_queue_section(request.document))
+      findings.push_back(std::move(finding));
     if (const json::value* capacity = item.if_contains("capacityPerInstance");
         capacity && !settings.capacity_per_instance) {
       if (capacity->is_int64() && capacity->get_int64() >= 1)
         settings.capacity_per_instance = capacity->get_int64();
       else
-        complaints.push_back({{"capacityPerInstance"}, "must be a whole number from 1"});
+        findings.push_back({{"capacityPerInstance"}, "must be a whole number from 1"});
     }
     const auto checked = schemas_.check(provider.description, request.document);
     if (!checked) return checked.error();
-    complaints.insert(complaints.end(), checked->begin(), checked->end());
-    for (const Complaint& complaint : complaints)
-      wrong({"config"}, name + "." + to_string(complaint));
-    if (!complaints.empty()) return {};
+    findings.insert(findings.end(), checked->begin(), checked->end());
+    for (const Finding& finding : findings) wrong({"config"}, name + "." + to_string(finding));
+    if (!findings.empty()) return {};
     const auto expansion = expand_(provider_id, request);
     if (!expansion && !blames_the_document(expansion.error())) return expansion.error();
     if (!expansion)
@@ -239,7 +236,7 @@ class ApiPoolReader {
   const Expand& expand_;
   fleet::PoolSpec pool_;
   SectionSchemas schemas_;
-  Complaints complaints_;
+  Findings findings_;
   std::set<std::string> seen_;
   std::string code_ = "invalidPool";
 };

@@ -1,7 +1,7 @@
 // Pools that are made through the Taskcluster API, with their launch configurations spelt out.
 #pragma once
 
-#include "host/fleet/configuration.hpp"
+#include "host/fleet/model/configuration.hpp"
 #include "host/pools/provider_facts.hpp"
 
 namespace muster::pools {

@@ -22,7 +22,7 @@ using EvaluatedPointer = std::shared_ptr<const rules::Evaluated>;
 struct Prepared {
   json::object document;
   WorkerManagerSection settings;
-  Complaints complaints;
+  Findings findings;
 };
 using PreparedPointer = std::shared_ptr<const Prepared>;
 
@@ -172,19 +172,19 @@ class Build {
     for (const std::string& id : settings.providers) pool->providers.emplace_back(id);
     pool->teams = settings.teams;
     pool->public_worker_keys = settings.public_worker_keys;
-    for (const Complaint& complaint : check_worker_keys(settings.document))
-      places_.add(document, facts, complaint);
+    for (const Finding& finding : check_worker_keys(settings.document))
+      places_.add(document, facts, finding);
     pool->placement_strategies = placement_strategies(document, facts, settings);
     pool->payload_schema = settings.payload_schema;
     pool->strategy = settings.strategy.empty() ? surroundings_.default_strategy : settings.strategy;
     check_strategy(document, facts, settings);
     auto read = read_lifecycle(settings.lifecycle);
     if (read.lifecycle.warm_capacity > settings.max_capacity)
-      read.complaints.push_back({{"lifecycle", "warmCapacity"},
-                                 "is " + std::to_string(read.lifecycle.warm_capacity) +
-                                     ", more than maxCapacity, which is " +
-                                     std::to_string(settings.max_capacity)});
-    for (const Complaint& complaint : read.complaints) places_.add(document, facts, complaint);
+      read.findings.push_back({{"lifecycle", "warmCapacity"},
+                               "is " + std::to_string(read.lifecycle.warm_capacity) +
+                                   ", more than maxCapacity, which is " +
+                                   std::to_string(settings.max_capacity)});
+    for (const Finding& finding : read.findings) places_.add(document, facts, finding);
     pool->lifecycle = std::move(read.lifecycle);
     return pool;
   }
@@ -241,13 +241,13 @@ class Build {
     const EvaluatedPointer evaluated = state_.evaluator.evaluate(document.id, combination.facts);
     const PreparedPointer prepared = prepare(evaluated, provider_id, provider);
     if (!prepared) return;
-    for (const Complaint& complaint : prepared->complaints)
-      places_.add(document, combination.facts, complaint);
-    if (!prepared->complaints.empty()) return;
+    for (const Finding& finding : prepared->findings)
+      places_.add(document, combination.facts, finding);
+    if (!prepared->findings.empty()) return;
     const Placement& placement = provider.placements[combination.placement];
-    const Expanded* expanded = expand(
-        {pool.worker_pool_id, placement, {}}, provider_id, provider, evaluated, prepared,
-        [&](const Complaint& complaint) { places_.add(document, combination.facts, complaint); });
+    const Expanded* expanded =
+        expand({pool.worker_pool_id, placement, {}}, provider_id, provider, evaluated, prepared,
+               [&](const Finding& finding) { places_.add(document, combination.facts, finding); });
     if (!expanded) return;
     std::set<LaunchConfigId> seen;
     for (const auto& spec : expanded->specs) {
@@ -275,22 +275,22 @@ class Build {
       if (!other.unavailable && other.description.section != provider.description.section)
         prepared->document.erase(other.description.section);
     prepared->settings = read_worker_manager(prepared->document);
-    prepared->complaints = std::move(prepared->settings.complaints);
+    prepared->findings = std::move(prepared->settings.findings);
     auto of_queue = check_queue_section(evaluated->document);
-    std::move(of_queue.begin(), of_queue.end(), std::back_inserter(prepared->complaints));
-    auto complaints = state_.schemas.check(provider.description, prepared->document);
-    if (!complaints) {
-      waits_.try_emplace(provider_id, complaints.error().message);
+    std::move(of_queue.begin(), of_queue.end(), std::back_inserter(prepared->findings));
+    auto findings = state_.schemas.check(provider.description, prepared->document);
+    if (!findings) {
+      waits_.try_emplace(provider_id, findings.error().message);
       return nullptr;
     }
-    std::move(complaints->begin(), complaints->end(), std::back_inserter(prepared->complaints));
+    std::move(findings->begin(), findings->end(), std::back_inserter(prepared->findings));
     return known = std::move(prepared);
   }
 
   template <class Complain>
   const Expanded* expand(ExpandRequest request, const ProviderId& provider_id,
                          const ProviderFacts& provider, const EvaluatedPointer& evaluated,
-                         const PreparedPointer& prepared, const Complain& complain) {
+                         const PreparedPointer& prepared, const Complain& add_finding) {
     const ExpandedKey key{request.worker_pool_id, provider_id, request.placement.facts};
     const Expanded* before = state_.find(key);
     if (before && before->version == provider.version &&
@@ -304,7 +304,7 @@ class Build {
     request.document = prepared->document;
     const auto expansion = expand_(provider_id, request);
     if (!expansion && blames_the_document(expansion.error())) {
-      complain(complaint_of(expansion.error(), provider.description.section));
+      add_finding(finding_of(expansion.error(), provider.description.section));
       return nullptr;
     }
     if (!expansion) return waits_.try_emplace(provider_id, expansion.error().message), nullptr;

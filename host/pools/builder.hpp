@@ -9,7 +9,7 @@
 
 #include <muster/rules/configuration_set.hpp>
 
-#include "host/fleet/configuration.hpp"
+#include "host/fleet/model/configuration.hpp"
 #include "host/pools/provider_facts.hpp"
 
 namespace muster::pools {

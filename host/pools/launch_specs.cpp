@@ -11,9 +11,9 @@ namespace {
 const std::string manager_key = "workerManager", config_key = "workerConfig";
 
 // A pointer of a violation as a path; inside an array it stops, and the rest is text.
-Complaint to_complaint(const json::Violation& violation, const std::string& section,
-                       const json::value& instance) {
-  Complaint complaint{{section}, violation.message, {}, "badSection"};
+Finding to_finding(const json::Violation& violation, const std::string& section,
+                   const json::value& instance) {
+  Finding finding{{section}, violation.message, {}, "badSection"};
   const json::value* here = &instance;
   std::string inside, pointer = violation.path;
   while (!pointer.empty()) {
@@ -23,7 +23,7 @@ Complaint to_complaint(const json::Violation& violation, const std::string& sect
     for (std::size_t at = 0; (at = part.find('~', at)) != std::string::npos; ++at)
       part.replace(at, 2, part.compare(at, 2, "~1") == 0 ? "/" : "~");
     if (inside.empty() && here && here->is_object()) {
-      complaint.path.push_back(part);
+      finding.path.push_back(part);
       here = here->get_object().if_contains(part);
       continue;
     }
@@ -31,8 +31,8 @@ Complaint to_complaint(const json::Violation& violation, const std::string& sect
         std::all_of(part.begin(), part.end(), [](unsigned char c) { return c >= '0' && c <= '9'; });
     inside += index ? "[" + part + "]" : "." + part;
   }
-  if (!inside.empty()) complaint.reason = complaint.path.back() + inside + ": " + complaint.reason;
-  return complaint;
+  if (!inside.empty()) finding.reason = finding.path.back() + inside + ": " + finding.reason;
+  return finding;
 }
 
 class ManagerReader {
@@ -44,7 +44,7 @@ class ManagerReader {
     known.insert(known.end(), also.begin(), also.end());
     for (const auto& [key, value] : table_)
       if (std::find(known.begin(), known.end(), key) == known.end())
-        section_.complaints.push_back(
+        section_.findings.push_back(
             unknown_key({manager_key}, std::string(key), known, "unknownWorkerManagerKey"));
     read_integer("capacityPerInstance", 1, section_.capacity_per_instance);
     read_integer("maxCapacity", 0, section_.max_capacity);
@@ -66,10 +66,10 @@ class ManagerReader {
 
  private:
   void wrong(const char* key, const json::value& value, const std::string& wanted) {
-    section_.complaints.push_back({{manager_key, key},
-                                   "is " + json::write(value) + ", but must be " + wanted,
-                                   {},
-                                   "badWorkerManagerValue"});
+    section_.findings.push_back({{manager_key, key},
+                                 "is " + json::write(value) + ", but must be " + wanted,
+                                 {},
+                                 "badWorkerManagerValue"});
   }
   void read_integer(const char* key, std::int64_t least, std::optional<std::int64_t>& into) {
     const json::value* value = table_.if_contains(key);
@@ -93,18 +93,18 @@ WorkerManagerSection read_worker_manager(const json::object& document,
   const json::value* table = document.if_contains(manager_key);
   if (table && table->is_object()) section = ManagerReader(table->get_object()).read(also);
   if (table && !table->is_object())
-    section.complaints.push_back({{manager_key},
-                                  "must be a table",
-                                  "write workerManager = { capacityPerInstance = 1 }",
-                                  "badWorkerManagerValue"});
+    section.findings.push_back({{manager_key},
+                                "must be a table",
+                                "write workerManager = { capacityPerInstance = 1 }",
+                                "badWorkerManagerValue"});
   if (worker_config && !worker_config->is_object())
-    section.complaints.push_back(
+    section.findings.push_back(
         {{config_key}, "must be a table, for workers receive it as one", {}, "badWorkerConfig"});
   return section;
 }
 
-Result<Complaints> SectionSchemas::check(const ProviderDescription& description,
-                                         const json::object& document) {
+Result<Findings> SectionSchemas::check(const ProviderDescription& description,
+                                       const json::object& document) {
   const std::string text = json::write(description.section_schema);
   auto compiled = compiled_.find(text);
   if (compiled == compiled_.end())
@@ -115,10 +115,10 @@ Result<Complaints> SectionSchemas::check(const ProviderDescription& description,
     return Error::internal("the schema of its section: " + compiled->second.error().message);
   const json::value* section = document.if_contains(description.section);
   const json::value instance = section ? *section : json::value(json::object());
-  Complaints complaints;
+  Findings findings;
   for (const json::Violation& violation : compiled->second->validate(instance))
-    complaints.push_back(to_complaint(violation, description.section, instance));
-  return complaints;
+    findings.push_back(to_finding(violation, description.section, instance));
+  return findings;
 }
 
 Result<LaunchConfigSpecs> make_specs(const ProviderId& provider_id, const ExpandRequest& request,
@@ -174,19 +174,19 @@ bool same(const fleet::PoolSpec& a, const fleet::PoolSpec& b) {
          a.launch_configs == b.launch_configs;
 }
 
-Complaint complaint_of(const Error& error, const std::string& section) {
-  Complaint complaint{{section}, error.message, {}, "refusedByProvider"};
+Finding finding_of(const Error& error, const std::string& section) {
+  Finding finding{{section}, error.message, {}, "refusedByProvider"};
   const auto colon = error.message.find(": ");
-  if (colon == std::string::npos || !error.message.starts_with(section)) return complaint;
+  if (colon == std::string::npos || !error.message.starts_with(section)) return finding;
   const std::string written = error.message.substr(0, colon);
   const auto bracket = std::min(written.find('['), written.size());
   const auto path = rules::parse_path(written.substr(0, bracket));
-  if (!path || path->front() != section) return complaint;
-  complaint.path = *path;
-  complaint.reason = error.message.substr(colon + 2);
+  if (!path || path->front() != section) return finding;
+  finding.path = *path;
+  finding.reason = error.message.substr(colon + 2);
   if (bracket < written.size())
-    complaint.reason = path->back() + written.substr(bracket) + ": " + complaint.reason;
-  return complaint;
+    finding.reason = path->back() + written.substr(bracket) + ": " + finding.reason;
+  return finding;
 }
 
 }  // namespace muster::pools

@@ -7,8 +7,8 @@
 
 #include <muster/json_schema.hpp>
 
-#include "host/fleet/configuration.hpp"
-#include "host/pools/complaint.hpp"
+#include "host/fleet/model/configuration.hpp"
+#include "host/pools/finding.hpp"
 #include "host/pools/provider_facts.hpp"
 
 namespace muster::pools {
@@ -19,7 +19,7 @@ struct WorkerManagerSection {
   std::optional<std::int64_t> max_capacity = {};
   double initial_weight = 1;
   std::string launch_config_id = {};  // only the API may name one
-  Complaints complaints = {};
+  Findings findings = {};
 };
 
 // Keys besides the three that every launch document may have are named by `also`.
@@ -31,7 +31,7 @@ class SectionSchemas {
  public:
   // What the provider's schema says of its section; a section that is not there is checked as an
   // empty one. A schema that cannot be compiled is the provider's fault: `internal`.
-  Result<Complaints> check(const ProviderDescription& description, const json::object& document);
+  Result<Findings> check(const ProviderDescription& description, const json::object& document);
 
  private:
   std::map<std::string, Result<json::Schema>> compiled_;  // by the schema's text
@@ -50,6 +50,6 @@ bool same(const fleet::PoolSpec& a, const fleet::PoolSpec& b);
 
 // A provider's own words, with the path that they may begin with ("aws.ImageId: is missing") taken
 // apart, so that its place can be found.
-Complaint complaint_of(const Error& error, const std::string& section);
+Finding finding_of(const Error& error, const std::string& section);
 
 }  // namespace muster::pools

@@ -61,14 +61,14 @@ class LifecycleReader {
   void wrong(const rules::Path& below, std::string reason, std::string remedy) {
     rules::Path path = at_;
     path.insert(path.end(), below.begin(), below.end());
-    result_.complaints.push_back({std::move(path), std::move(reason), std::move(remedy)});
+    result_.findings.push_back({std::move(path), std::move(reason), std::move(remedy)});
   }
 
   void refuse_unknown(const json::object& table, const rules::Path& path,
                       const std::vector<std::string>& known) {
     for (const auto& [key, value] : table)
       if (std::find(known.begin(), known.end(), key) == known.end())
-        result_.complaints.push_back(
+        result_.findings.push_back(
             unknown_key(path, std::string(key), known, "unknownLifecycleKey"));
   }
 

@@ -1,14 +1,14 @@
 // The pool setting `lifecycle`, from the document to values.
 #pragma once
 
-#include "host/fleet/configuration.hpp"
-#include "host/pools/complaint.hpp"
+#include "host/fleet/model/configuration.hpp"
+#include "host/pools/finding.hpp"
 
 namespace muster::pools {
 
 struct ReadLifecycle {
-  fleet::Lifecycle lifecycle;  // to be used only if there are no complaints
-  Complaints complaints;       // paths begin with `at`
+  fleet::Lifecycle lifecycle;  // to be used only if there are no findings
+  Findings findings;           // paths begin with `at`
 };
 
 // Pure. Durations are whole seconds, as Taskcluster has them, or texts such as "30m". `at` is where

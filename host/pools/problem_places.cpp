@@ -47,13 +47,13 @@ std::string text_of(const rules::Facts& facts) {
 }  // namespace
 
 void ProblemPlaces::add(const rules::Document& document, const rules::Facts& facts,
-                        const Complaint& complaint, rules::Severity severity) {
+                        const Finding& finding, rules::Severity severity) {
   rules::Problem problem{severity,
-                         document.at(position_of(document, facts, complaint.path)),
-                         rules::format_path(complaint.path),
-                         complaint.reason,
-                         complaint.remedy,
-                         complaint.code};
+                         document.at(position_of(document, facts, finding.path)),
+                         rules::format_path(finding.path),
+                         finding.reason,
+                         finding.remedy,
+                         finding.code};
   auto& found = found_[{problem.position, problem.key, problem.reason}];
   if (found.count++ > 0) return;
   found.problem = std::move(problem);

@@ -1,4 +1,4 @@
-// Where in the files a complaint about an evaluated document belongs.
+// Where in the files a finding about an evaluated document belongs.
 #pragma once
 
 #include <map>
@@ -7,17 +7,17 @@
 #include <muster/rules/document.hpp>
 #include <muster/rules/facts.hpp>
 
-#include "host/pools/complaint.hpp"
+#include "host/pools/finding.hpp"
 
 namespace muster::pools {
 
-// Collects complaints about many evaluated documents. The same words about the same line are one
+// Collects findings about many evaluated documents. The same words about the same line are one
 // problem, whatever number of worker types and placements it is met for.
 class ProblemPlaces {
  public:
   // The line is that of the rule which set the path for these facts; if none did, that of the
   // worker type.
-  void add(const rules::Document& document, const rules::Facts& facts, const Complaint& complaint,
+  void add(const rules::Document& document, const rules::Facts& facts, const Finding& finding,
            rules::Severity severity = rules::Severity::error);
 
   bool empty() const { return found_.empty(); }

@@ -13,18 +13,18 @@
 namespace muster::pools {
 namespace {
 
-// Where the table stands.
+// The path of the table.
 const rules::Path queue_path = {"workerConfig", "queue"};
 
 class QueueReader {
  public:
   explicit QueueReader(rules::Path at) : at_(std::move(at)) {}
 
-  Complaints read(const json::object& table) {
+  Findings read(const json::object& table) {
     const std::vector<std::string> known = {"resources", "tags", "team", "announce"};
     for (const auto& [key, value] : table)
       if (std::ranges::find(known, std::string_view(key)) == known.end())
-        complaints_.push_back(unknown_key(at_, std::string(key), known, code_));
+        findings_.push_back(unknown_key(at_, std::string(key), known, code_));
     if (const json::value* resources = table.if_contains("resources")) read_resources(*resources);
     if (const json::value* tags = table.if_contains("tags")) read_names("tags", "a tag", *tags);
     if (const json::value* team = table.if_contains("team")) {
@@ -34,14 +34,14 @@ class QueueReader {
         check_name({"team"}, "the name of a team", team->get_string());
     }
     if (const json::value* announce = table.if_contains("announce")) read_announce(*announce);
-    return std::move(complaints_);
+    return std::move(findings_);
   }
 
  private:
   void wrong(const rules::Path& below, std::string reason, std::string remedy = {}) {
     rules::Path path = at_;
     path.insert(path.end(), below.begin(), below.end());
-    complaints_.push_back({std::move(path), std::move(reason), std::move(remedy), code_});
+    findings_.push_back({std::move(path), std::move(reason), std::move(remedy), code_});
   }
 
   void check_name(const rules::Path& below, std::string_view what, std::string_view name) {
@@ -93,12 +93,12 @@ class QueueReader {
 
   const std::string code_ = "badQueueValue";
   const rules::Path at_;
-  Complaints complaints_;
+  Findings findings_;
 };
 
 }  // namespace
 
-Complaints check_queue_section(const json::object& document) {
+Findings check_queue_section(const json::object& document) {
   const json::value* config = document.if_contains(queue_path.front());
   const json::object* received = config ? config->if_object() : nullptr;
   const json::value* queue = received ? received->if_contains(queue_path.back()) : nullptr;
@@ -106,19 +106,19 @@ Complaints check_queue_section(const json::object& document) {
   if (!queue->is_object())
     return {{queue_path, "must be a table", "write queue = { resources = { memory = 65536 } }",
              "badQueueValue"}};
-  Complaints complaints = QueueReader(queue_path).read(queue->get_object());
+  Findings findings = QueueReader(queue_path).read(queue->get_object());
   const json::value* teams = document.if_contains("teams");
   const bool dedicated = teams && teams->is_array() && !teams->get_array().empty();
   if (dedicated && queue->get_object().contains("team"))
-    complaints.push_back({{queue_path.front(), queue_path.back(), "team"},
-                          "stands beside `teams`: workers of a pool that is dedicated to teams "
-                          "belong to no team themselves",
-                          "take one of them away",
-                          "badQueueValue"});
-  return complaints;
+    findings.push_back({{queue_path.front(), queue_path.back(), "team"},
+                        "stands beside `teams`: workers of a pool that is dedicated to teams "
+                        "belong to no team themselves",
+                        "take one of them away",
+                        "badQueueValue"});
+  return findings;
 }
 
-Complaints check_worker_keys(const json::object& document) {
+Findings check_worker_keys(const json::object& document) {
   const std::string name = "publicWorkerKeys";
   const json::value* list = document.if_contains(name);
   if (!list) return {};
@@ -135,16 +135,17 @@ rules::Problems check_without_providers(const rules::ConfigurationSet& set) {
   for (const auto& [id, document] : set.documents()) {
     evaluator.update(document);
     std::set<std::shared_ptr<const rules::Evaluated>> seen;
-    const auto look = [&](const rules::Facts& facts) {
+    const auto check_with = [&](const rules::Facts& facts) {
       const auto evaluated = evaluator.evaluate(id, facts);
       if (!seen.insert(evaluated).second) return;
       for (const auto check : {check_queue_section, check_worker_keys})
-        for (const Complaint& complaint : check(evaluated->document))
-          places.add(*document, facts, complaint);
+        for (const Finding& finding : check(evaluated->document))
+          places.add(*document, facts, finding);
     };
-    for (const rules::WorkerType& type : document->worker_types) look({{"workerType", type.name}});
+    for (const rules::WorkerType& type : document->worker_types)
+      check_with({{"workerType", type.name}});
     for (const rules::Combination& combination : set.combinations(*document))
-      look(combination.facts);
+      check_with(combination.facts);
   }
   rules::Problems problems = rules::check(set);
   std::ranges::move(places.take(), std::back_inserter(problems));

@@ -1,18 +1,18 @@
 // What workers are to the queue beyond their capacity: the table `queue` in their `workerConfig`,
-// and what they announce themselves.
+// and what they report themselves.
 #pragma once
 
 #include <muster/rules/configuration_set.hpp>
 
-#include "host/pools/complaint.hpp"
+#include "host/pools/finding.hpp"
 
 namespace muster::pools {
 
 // What is wrong with `workerConfig.queue` of an evaluated document. Pure.
-Complaints check_queue_section(const json::object& document);
+Findings check_queue_section(const json::object& document);
 
 // What is wrong with the pool setting `publicWorkerKeys` of an evaluated document. Pure.
-Complaints check_worker_keys(const json::object& document);
+Findings check_worker_keys(const json::object& document);
 
 // All that can be said of worker configurations without asking a provider: what rules::check finds,
 // and what is wrong for the queue of any worker type at any place, in the order of their lines.

@@ -74,7 +74,7 @@ bool Service::read_source() {
   }
   if (!read) return source_failed(read.error()), false;
   if (*read && (*read)->files.empty() && have_files_ && !newest_.files.empty()) {
-    // An unmounted disk looks just so, and no typing mistake may end the whole fleet.
+    // An unmounted disk looks the same, and a typing mistake must not end the whole fleet.
     source_failed(Error::not_found(
         "there is no worker configuration any more; the last ones stay in force. If all pools are "
         "really to end, restart the host"));

@@ -27,8 +27,8 @@ class Source {
   virtual std::string name() const = 0;
 
   // Nothing if the revision is still `known`. Blocks for I/O, bounded by time and size. Fails as
-  // `invalid` if the source is wrong in a way that only its owner can mend, otherwise with an error
-  // that may go away: the ref has vanished, the network is down, somebody is pushing.
+  // `invalid` if the source is wrong in a way that only its owner can repair, otherwise with an
+  // error that may go away: the ref has vanished, the network is down, somebody is pushing.
   virtual Result<std::optional<SourceFiles>> read(const std::string& known) = 0;
 
   // Folders in which something happens when the source changes; may be empty.

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "host/fleet/registration.hpp"
+#include "host/fleet/model/registration.hpp"
 
 namespace muster::registration {
 

@@ -61,7 +61,7 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
   Checked take_reported_resources() {
     const json::value* given = application_.proof.if_contains("queue");
     if (!given) return std::nullopt;
-    auto read = fleet::read_announced(*given);
+    auto read = fleet::read_reported(*given);
     if (!read) return Refusal::invalid(read.error().message);
     reported_ = std::move(*read);
     application_.proof.erase("queue");
@@ -226,7 +226,7 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
                                      "/" + identity.worker_id.str()));
     const store::Health health = host().fleet->store_health();
     if (!health.ok) return refuse({RefusalReason::read_only, health.sentence});
-    fleet::Proven proven{.admission = {}, .claims = identity.claims, .announced = reported_};
+    fleet::Proven proven{.admission = {}, .claims = identity.claims, .reported = reported_};
     if (declared_workers_) proven.admission = identity.admission;
     if (unknown_worker_ && !proven.admission) return refuse(worker_does_not_exist(claim()));
     enter_fleet(std::move(proven));

@@ -1,7 +1,7 @@
 // Every answer to a relay is an event: which machine was let in or refused, and why.
 #pragma once
 
-#include "host/events/event.hpp"
+#include "host/events/model/event.hpp"
 #include "host/registration/claim.hpp"
 #include "host/registration/refusal.hpp"
 

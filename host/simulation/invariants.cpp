@@ -3,7 +3,7 @@
 
 #include <muster/enum_name.hpp>
 
-#include "host/fleet/changing.hpp"
+#include "host/fleet/fleet.hpp"
 #include "host/queue/queue.hpp"
 #include "host/simulation/parts.hpp"
 

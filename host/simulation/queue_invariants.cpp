@@ -1,7 +1,7 @@
 // What must hold of the queue at every step, recounted from what it shows.
 #include <algorithm>
 
-#include "host/fleet/changing.hpp"
+#include "host/fleet/fleet.hpp"
 #include "host/queue/queue.hpp"
 #include "host/simulation/parts.hpp"
 

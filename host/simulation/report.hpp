@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "host/fleet/model.hpp"
+#include "host/fleet/model/state.hpp"
 #include "host/simulation/scenario.hpp"
 
 namespace muster::simulation {

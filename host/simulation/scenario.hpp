@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "host/fleet/configuration.hpp"
-#include "host/fleet/messages.hpp"
-#include "host/fleet/settings.hpp"
+#include "host/fleet/model/configuration.hpp"
+#include "host/fleet/model/messages.hpp"
+#include "host/fleet/model/settings.hpp"
 #include "plugins/provider/simulated/settings.hpp"
 
 namespace muster::simulation {

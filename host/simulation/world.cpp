@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "host/fleet/rows.hpp"
+#include "host/fleet/model/rows.hpp"
 #include "host/simulation/parts.hpp"
 #include "host/store/row.hpp"
 #include "lib/base/secret.hpp"

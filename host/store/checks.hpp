@@ -12,7 +12,7 @@ Result<void> check(const Batch& batch);
 
 Result<void> check(const Scan& scan);
 
-// Where the column stands in its table.
+// The index of the column in its table.
 std::optional<std::size_t> index_of(const Table& table, std::string_view column);
 
 }  // namespace muster::store

@@ -168,7 +168,7 @@ ALTER TABLE pools ADD COLUMN created INTEGER;
 ALTER TABLE pools ADD COLUMN lastModified INTEGER;
 )sql";
 
-// Until then, whatever had an end was announced by its owner.
+// Before this version, every worker with an end was declared by its owner.
 constexpr std::string_view origins = R"sql(
 ALTER TABLE workers ADD COLUMN origin TEXT;
 UPDATE workers SET origin = CASE WHEN expires IS NULL THEN 'launched' ELSE 'owner' END;

@@ -55,7 +55,7 @@ void read_column(sqlite3_stmt* statement, int column, Value& value) {
         value.emplace<std::string>(words ? words : "", words ? size : 0);
       return;
     }
-    default:  // NULL, and blobs, which nobody writes
+    default:  // NULL, and blobs, which are never written
       value.emplace<std::monostate>();
   }
 }

@@ -73,8 +73,8 @@ Result<std::unique_ptr<Connection>> open_writer(const fs::path& file,
 // quick_check of a million workers takes as long as loading them, so it runs only when the log
 // shows that the last host did not end well, and no longer than the settings allow. Damage that it
 // does not reach is found when its page is read: loading reads nearly all of them.
-Result<void> look_for_damage(Connection& connection, const fs::path& file,
-                             const SqliteSettings& settings) {
+Result<void> check_for_damage(Connection& connection, const fs::path& file,
+                              const SqliteSettings& settings) {
   struct Limit {
     const Clock& clock;
     SteadyTime end;
@@ -118,7 +118,7 @@ Result<std::unique_ptr<Connection>> open_existing(const fs::path& file,
   if (auto complete = sqlite::check_tables(**writer, file, settings.migrations); !complete)
     return complete.error();
   if (!ended_well)
-    if (auto sound = look_for_damage(**writer, file, settings); !sound) return sound.error();
+    if (auto sound = check_for_damage(**writer, file, settings); !sound) return sound.error();
   return writer;
 }
 
@@ -179,7 +179,7 @@ Result<Connection*> SqliteStore::State::writing() {
     writer = std::move(*opened);
     readers->open();
   }
-  // SQLite would go on writing into a file that nobody finds any more.
+  // SQLite would go on writing into a file that has no name any more.
   int moved = 0;
   sqlite3_file_control(writer->handle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
   if (moved != 0)
@@ -230,7 +230,7 @@ Result<void> SqliteStore::rebuild(const Batch& everything, std::span<const Table
     return written;
   constexpr std::chrono::seconds patience(30);
   if (auto closed = state.readers->close(patience); !closed) return closed;
-  if (state.writer)  // the log stays as it is, for whoever wants to look into it
+  if (state.writer)  // the log stays as it is, for a later examination
     sqlite3_db_config(state.writer->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   state.writer.reset();
   if (auto declared = sqlite::declare_rebuilt(state.file); !declared) return declared;

@@ -48,7 +48,7 @@ Time expires(const Fleet& fleet, const Worker& worker, Time now) {
 }
 
 Time last_checked(const Fleet& fleet, const Worker& worker) {
-  if (worker.announced()) return worker.created;
+  if (worker.declared()) return worker.created;
   const Time listed = fleet.providers()[worker.provider].listed;
   const Time end = worker.state == WorkerState::stopped ? worker.since : Time::max();
   return std::max(worker.created, std::min(listed, end));

@@ -264,8 +264,8 @@ std::int64_t capacity_in(const json::object& body) {
   return static_cast<std::int64_t>(std::clamp(capacity->to_number<double>(), 1.0, 1e9));
 }
 
-fleet::AnnouncedWorker announced_worker(const Call& call) {
-  fleet::AnnouncedWorker announced;
+fleet::DeclaredWorker announced_worker(const Call& call) {
+  fleet::DeclaredWorker announced;
   announced.name = name_of(call);
   announced.capacity = capacity_in(call.body());
   // The beginning of time means something else to the fleet; both are past.
@@ -280,7 +280,7 @@ fleet::AnnouncedWorker announced_worker(const Call& call) {
 
 void create_worker(const CallPtr& call) {
   change(call, [call, providers = call->parts().providers()](Fleet& fleet, Now now) -> Answer {
-    fleet::AnnouncedWorker announced = announced_worker(*call);
+    fleet::DeclaredWorker announced = announced_worker(*call);
     const Pool* pool = fleet.find_pool(announced.name.worker_pool_id);
     if (pool && announced.expires <= now.wall)
       return input_error("worker.expires must be in the future");
@@ -288,7 +288,7 @@ void create_worker(const CallPtr& call) {
     if (!provider) return provider.error();
     if (announced.provider_data.empty()) return input_error("no worker staticSecret provided");
     announced.provider_id = *provider;
-    if (const auto done = fleet.announce_worker(announced, now); !done) {
+    if (const auto done = fleet.declare_worker(announced, now); !done) {
       Failure failure = to_failure(done.error());
       if (done.error().code == "conflict") failure.message = "Worker already exists";
       return failure;
@@ -299,7 +299,7 @@ void create_worker(const CallPtr& call) {
 
 void update_worker(const CallPtr& call) {
   change(call, [call, providers = call->parts().providers()](Fleet& fleet, Now now) -> Answer {
-    fleet::AnnouncedWorker announced = announced_worker(*call);
+    fleet::DeclaredWorker announced = announced_worker(*call);
     const auto provider = announcing_provider(fleet, announced.name.worker_pool_id, providers);
     if (!provider) return provider.error();
     const Worker* there = fleet.find_worker(announced.name);
@@ -309,7 +309,7 @@ void update_worker(const CallPtr& call) {
     announced.provider_id = *provider;
     if (announced.provider_data.empty())  // it keeps the secret that it has
       if (auto kept = json::parse_object(there->provider_data)) announced.provider_data = *kept;
-    if (const auto done = fleet.update_announced_worker(announced, now); !done)
+    if (const auto done = fleet.update_declared_worker(announced, now); !done)
       return to_failure(done.error());
     return shown(fleet, announced.name, now);
   });

@@ -39,7 +39,7 @@ std::optional<milliseconds> first_time(const Holds& holds) {
 // early, late or in between, each as likely.
 class Renewed {
  public:
-  explicit Renewed(const Coming& first)
+  explicit Renewed(const RoomSource& first)
       : takes_(*first.takes),
         mean_(std::max(takes_.mean(), milliseconds(1))),
         variation_(takes_.variation()) {
@@ -87,24 +87,24 @@ class Renewed {
 
 }  // namespace
 
-std::optional<Expectation> when_there_is_room(std::span<const Coming> all, double room) {
-  std::vector<Coming> coming;
-  std::ranges::copy_if(all, std::back_inserter(coming),
-                       [](const Coming& each) { return each.takes && !each.takes->empty(); });
-  std::vector<std::optional<Renewed>> renewed(coming.size());
-  for (std::size_t i = 0; i < coming.size(); ++i)
-    if (coming[i].again) renewed[i].emplace(coming[i]);
+std::optional<Expectation> when_there_is_room(std::span<const RoomSource> all, double room) {
+  std::vector<RoomSource> sources;
+  std::ranges::copy_if(all, std::back_inserter(sources),
+                       [](const RoomSource& each) { return each.takes && !each.takes->empty(); });
+  std::vector<std::optional<Renewed>> renewed(sources.size());
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    if (sources[i].again) renewed[i].emplace(sources[i]);
   // What comes in steps is there at a half of the last step, in the mean.
   double all_room = 0, all_times = 0;
-  for (const Coming& each : coming) {
+  for (const RoomSource& each : sources) {
     all_room += each.times * each.room;
     all_times += each.times;
   }
   const double half_a_step = all_times > 0 ? std::min(0.5, all_room / all_times / 2) : 0;
   const auto has_come = [&](milliseconds time, double deviations) {
     double mean = 0, variance = 0;
-    for (std::size_t i = 0; i < coming.size(); ++i) {
-      const Coming& each = coming[i];
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      const RoomSource& each = sources[i];
       const double chance = each.takes->ends_within(time, each.age);
       mean += each.times * each.room * chance;
       variance += each.times * each.room * each.room * chance * (1 - chance);

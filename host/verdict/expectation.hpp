@@ -11,7 +11,7 @@
 namespace muster::verdict {
 
 // Something that brings room when it is over: a launch, or a lease.
-struct Coming {
+struct RoomSource {
   const Durations* takes = nullptr;  // borrowed
   std::chrono::milliseconds age{};   // how long it has been under way
   double room = 1;                   // how many of those who wait it serves
@@ -30,6 +30,6 @@ struct Expectation {
 // What has come by a time is a sum of many chances, and so roughly normal: its mean is the sum of
 // the chances, its variance that of their p(1 - p). What comes again and again does so once in its
 // mean time, from the end of the first on.
-std::optional<Expectation> when_there_is_room(std::span<const Coming> coming, double room);
+std::optional<Expectation> when_there_is_room(std::span<const RoomSource> sources, double room);
 
 }  // namespace muster::verdict

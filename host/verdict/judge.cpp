@@ -25,10 +25,10 @@ std::optional<Eta> eta_of(const std::optional<Expectation>& expectation, Time no
 }
 
 // 90 % of them: one that never comes should not be waited for.
-std::optional<Expectation> when_most_is_there(const std::vector<Coming>& coming) {
+std::optional<Expectation> when_most_is_there(const std::vector<RoomSource>& sources) {
   double all = 0;
-  for (const Coming& each : coming) all += each.times;
-  return when_there_is_room(coming, std::max(std::min(all, 1.0), all * 0.9));
+  for (const RoomSource& each : sources) all += each.times;
+  return when_there_is_room(sources, std::max(std::min(all, 1.0), all * 0.9));
 }
 
 Verdict blocked(Obstacle obstacle, std::string text, std::optional<std::int64_t> position = {}) {
@@ -92,7 +92,7 @@ class RequestJudge {
     return {.kind = kind,
             .text = place_in_line() + what,
             .position = is_.position,
-            .eta = eta_of(when_there_is_room(is_.coming, is_.room), now_)};
+            .eta = eta_of(when_there_is_room(is_.room_sources, is_.room), now_)};
   }
 
   std::string reserved() const {
@@ -146,37 +146,37 @@ class PoolJudge {
   PoolJudge(const PoolSituation& situation, Time now) : is_(situation), now_(now) {}
 
   Verdict judge() const {
-    Verdict verdict = by_last_look();
+    Verdict verdict = by_last_outcome();
     if (!is_.note.empty()) verdict.text += " (" + is_.note + ")";
     return verdict;
   }
 
  private:
-  Verdict by_last_look() const {
-    switch (is_.look) {
-      case Look::unseen:
+  Verdict by_last_outcome() const {
+    switch (is_.outcome) {
+      case PoolOutcome::not_evaluated:
         return {.kind = Kind::waiting, .text = "the pool has not been evaluated yet"};
-      case Look::unconfigured:
+      case PoolOutcome::unconfigured:
         return unconfigured();
-      case Look::undecided:
+      case PoolOutcome::strategy_failed:
         return stopped_by(of_strategy(is_.reason));
-      case Look::enough:
+      case PoolOutcome::at_target:
         if (is_.requested > 0) return launching(is_.capacity + "; " + is_.reason);
         return {.kind = Kind::placed, .text = at_target_size()};
-      case Look::serves_on:
+      case PoolOutcome::kept_in_service:
         return {.kind = Kind::placed,
                 .text = "workers that were about to stop stay in service: " + is_.reason};
-      case Look::full:
+      case PoolOutcome::full:
         return full();
-      case Look::nothing_bid:
+      case PoolOutcome::no_bids:
         return nothing_bid();
-      case Look::nothing_taken:
+      case PoolOutcome::bids_refused:
         return stopped_by(
             {.cause = cause::no_bids,
              .scope = "pool " + is_.pool.str(),
              .text = wants() + ", but the strategy accepts no bid: " + is_.reason + problems(),
              .who = owner("by allowing other places, types or prices")});
-      case Look::launched:
+      case PoolOutcome::launched:
         return launching("launches capacity " + std::to_string(is_.launched) + " of " +
                          std::to_string(is_.wanted) + ": " + is_.reason);
     }
@@ -210,7 +210,7 @@ class PoolJudge {
   Verdict launching(std::string text) const {
     return {.kind = Kind::launching,
             .text = std::move(text),
-            .eta = eta_of(when_most_is_there(is_.coming), now_)};
+            .eta = eta_of(when_most_is_there(is_.room_sources), now_)};
   }
 
   Verdict unconfigured() const {
@@ -265,7 +265,7 @@ Verdict judge_launch_config(const LaunchConfigSituation& is, Time now) {
   if (is.requested > 0)
     return {.kind = Kind::launching,
             .text = is.capacity + obstacle,
-            .eta = eta_of(when_most_is_there(is.coming), now)};
+            .eta = eta_of(when_most_is_there(is.room_sources), now)};
   if (is.archived)
     return {.kind = is.workers > 0 ? Kind::waiting : Kind::placed,
             .text = "archived: no longer produced; " +

@@ -94,25 +94,25 @@ struct RequestSituation {
   std::int64_t head_needs = 1;  // of "active-task", by the first of its line
   std::int64_t team_held = 0, team_limit = 0;  // limit 0: none
   std::vector<Outlook> outlooks = {};          // the preferred one first
-  std::vector<Coming> coming = {};
+  std::vector<RoomSource> room_sources = {};
   double room = 1;  // that has to come before it is served
 };
 
-// How the last look at a pool ended.
-enum class Look {
-  unseen,
+// How the last evaluation of a pool ended.
+enum class PoolOutcome {
+  not_evaluated,
   unconfigured,
-  undecided,      // the strategy fails
-  enough,         // nothing more is needed
-  serves_on,      // workers that were about to end serve on
-  full,           // more is needed, and it has as much as it may
-  nothing_bid,    // no provider can launch what is needed
-  nothing_taken,  // the strategy takes none of the bids
+  strategy_failed,  // the strategy fails
+  at_target,        // nothing more is needed
+  kept_in_service,  // workers that were about to end serve on
+  full,             // more is needed, and it has as much as it may
+  no_bids,          // no provider can launch what is needed
+  bids_refused,     // the strategy takes none of the bids
   launched
 };
 
 struct PoolSituation {
-  Look look = Look::unseen;
+  PoolOutcome outcome = PoolOutcome::not_evaluated;
   WorkerPoolId pool = {};
   std::string reason = {};  // of the strategy
   std::string owner = {};
@@ -125,7 +125,7 @@ struct PoolSituation {
   std::int64_t wanted = 0, launched = 0, max_capacity = 0;
   std::vector<Obstacle> obstacles = {};  // of its launch configurations
   std::optional<Time> until = {};        // when it is tried again
-  std::vector<Coming> coming = {};
+  std::vector<RoomSource> room_sources = {};
 };
 
 struct LaunchConfigSituation {
@@ -134,7 +134,7 @@ struct LaunchConfigSituation {
   std::int64_t workers = 0;
   std::int64_t requested = 0;
   std::optional<Obstacle> obstacle = {};
-  std::vector<Coming> coming = {};
+  std::vector<RoomSource> room_sources = {};
 };
 
 using Situation = std::variant<RequestSituation, PoolSituation, LaunchConfigSituation>;

@@ -150,7 +150,7 @@ void write_fleet_metrics(FleetRuntime& host, Page& page) {
       page.gauge("muster_fleet_provider_up", "1 while the provider answers", provider.up ? 1 : 0,
                  {{"provider", provider.id.str()}});
       page.gauge("muster_fleet_launches_waiting", "Calls that wait for their turn",
-                 number(static_cast<std::int64_t>(provider.launchables.size())),
+                 number(static_cast<std::int64_t>(fleet.launches_waiting(provider))),
                  {{"provider", provider.id.str()}});
     }
     page.gauge("muster_fleet_holds", "Holds, over all pools",

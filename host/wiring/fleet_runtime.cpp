@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "host/auth/client_row.hpp"
-#include "host/fleet/rows.hpp"
+#include "host/fleet/model/rows.hpp"
 #include "host/queue/queue.hpp"
 #include "host/store/row.hpp"
 #include "host/wiring/fleet_settings.hpp"
@@ -189,7 +189,7 @@ void FleetRuntime::list_pools_for_demand() {
     std::vector<WorkerPoolId> pools;
     for (const fleet::Pool& pool : fleet.pools())
       if (!pool.removed() && pool.spec) pools.push_back(pool.id);
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard still(mutex_);
     if (demand_) demand_->set_pools(std::move(pools));
   });
 }

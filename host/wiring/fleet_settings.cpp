@@ -67,7 +67,7 @@ fleet::ProviderUp provider_up(const config::PluginInstance& instance,
            description.capabilities.end();
   };
   up.has_notices = offers(capability::notices);
-  up.announces = offers(capability::announced_workers);
+  up.declares_machines = offers(capability::announced_workers);
   return up;
 }
 

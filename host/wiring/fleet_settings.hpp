@@ -8,7 +8,7 @@
 
 #include "host/config/host_configuration.hpp"
 #include "host/fleet/fleet.hpp"
-#include "host/fleet/messages.hpp"
+#include "host/fleet/model/messages.hpp"
 #include "host/queue/queue.hpp"
 
 namespace muster {

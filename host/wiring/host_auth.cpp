@@ -134,7 +134,7 @@ void HostAuth::open_store(const store::Store& store, fleet::Service& fleet,
   parts.committer = &fleet.committer();
   parts.clock = &clock_;
   parts.log = log_;
-  parts.tell = [&fleet](events::Event event) {
+  parts.emit_event = [&fleet](events::Event event) {
     fleet.post([event = std::move(event)](fleet::Fleet& state, fleet::Now now) {
       state.tell(event, now);
     });

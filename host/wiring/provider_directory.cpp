@@ -72,8 +72,7 @@ Result<Expansion> ProviderDirectory::expand(const ProviderId& id,
                                             const ExpandRequest& request) const {
   const fleet::Callee callee = find(id.str());
   if (!callee.channel) return Error::transient("provider " + id.str() + " does not run");
-  return ProviderClient(*callee.channel)
-      .expand(request, DeadlineContext(callee.deadline));
+  return ProviderClient(*callee.channel).expand(request, DeadlineContext(callee.deadline));
 }
 
 }  // namespace muster

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "host/config/host_configuration.hpp"
-#include "host/fleet/messages.hpp"
+#include "host/fleet/model/messages.hpp"
 #include "host/plugin_loader/plugin_changes.hpp"
 
 namespace muster {

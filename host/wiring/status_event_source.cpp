@@ -97,13 +97,13 @@ void StatusEventSource::observe(const pools::Status& configuration) {
   if (is_refused)
     refusal = {configuration.refused_revision, configuration.source_error, configuration.problems};
   if (refusal && refusal != refusal_)
-    emit(
-        "configuration-refused",
-        with_reason("worker configurations of " + configuration.source + " are refused",
-                    configuration.source_error.empty()
-                        ? count_of(configuration.problems.size(), "problem") + "; see: muster status"
-                        : configuration.source_error),
-        {{"source", configuration.source}, {"revision", configuration.refused_revision}});
+    emit("configuration-refused",
+         with_reason(
+             "worker configurations of " + configuration.source + " are refused",
+             configuration.source_error.empty()
+                 ? count_of(configuration.problems.size(), "problem") + "; see: muster status"
+                 : configuration.source_error),
+         {{"source", configuration.source}, {"revision", configuration.refused_revision}});
   refusal_ = std::move(refusal);
 }
 

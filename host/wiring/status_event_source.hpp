@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "host/events/event.hpp"
+#include "host/events/model/event.hpp"
 #include "host/plugin_loader/plugin_changes.hpp"
 #include "host/pools/service.hpp"
 

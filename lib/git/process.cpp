@@ -14,7 +14,7 @@
 
 #include <climits>
 
-#include "lib/base/spawn_settings.hpp"
+#include "lib/process/spawn_settings.hpp"
 
 extern char** environ;
 

@@ -1,4 +1,4 @@
-// Hawk, as Taskcluster speaks it: what is signed, how, and how it stands in the header. Both sides
+// Hawk, as Taskcluster uses it: what is signed, how, and how the header is written. Both sides
 // of a request use the same functions; who may do what is decided elsewhere.
 //
 // Pure functions, thread-safe.
@@ -16,7 +16,7 @@
 
 namespace muster::hawk {
 
-// What a signature is about, besides the attributes.
+// What a signature covers in addition to the attributes.
 struct Request {
   std::string method;    // "GET"
   std::string resource;  // path and query exactly as they are sent, `%2F` and all
@@ -24,7 +24,7 @@ struct Request {
   std::uint16_t port = 0;
 };
 
-// Of the Authorization header, as text: a signature is about the very characters.
+// Of the Authorization header, as text: a signature covers the exact characters.
 struct Attributes {
   std::string id = {}, ts = {}, nonce = {}, hash = {}, ext = {}, mac = {}, app = {}, dlg = {};
   friend bool operator==(const Attributes&, const Attributes&) = default;
@@ -40,7 +40,7 @@ std::string normalized(std::string_view kind, const Attributes& attributes, cons
 std::string mac_of(const Secret& key, std::string_view text);
 // Takes the same time wherever they differ.
 bool same_mac(std::string_view a, std::string_view b);
-// What `hash` must be for this body. Of the content type only what stands before `;` counts.
+// What `hash` must be for this body. Of the content type only the part before `;` counts.
 std::string payload_hash(std::string_view content_type, std::string_view body);
 
 // `Hawk id="...", ts="...", ...`, without the attributes that are empty.

@@ -23,7 +23,8 @@ Wishes wishes_of(const Request& request);
 bool accepts_gzip(std::string_view accept_encoding);
 
 // Tags answers of the API to reads, makes them 304 if the client has them, compresses what is worth
-// it. Leaves streams alone. THREADS: any; that of whoever answers, so that it holds up nobody else.
+// it. Leaves streams alone. THREADS: any; usually the thread that answers, so that no other request
+// waits.
 void shape(Response& response, const Wishes& wishes);
 
 struct HeadFacts {

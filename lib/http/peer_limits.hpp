@@ -1,5 +1,6 @@
 // How much one peer may have: connections at once, and requests in a second. Peers are told apart
-// by address; of IPv6 the first 64 bits count, because whoever has one address has all of those.
+// by address; of IPv6 the first 64 bits count, because the owner of one address usually has all of
+// those.
 #pragma once
 
 #include <array>

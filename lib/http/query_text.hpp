@@ -1,4 +1,4 @@
-// What stands behind the '?' of an address, in its parts.
+// The query of a URL, in its parts.
 #pragma once
 
 #include <algorithm>

@@ -16,7 +16,7 @@ namespace muster::http {
 class WorkerThreads {
  public:
   WorkerThreads(std::size_t threads, std::size_t longest_line, Log log);
-  // Waits for the work that runs; what still stands in line is dropped.
+  // Waits for the work that runs; what is still queued is dropped.
   ~WorkerThreads();
   WorkerThreads(const WorkerThreads&) = delete;
   WorkerThreads& operator=(const WorkerThreads&) = delete;

@@ -2,13 +2,17 @@
 
 #include <map>
 #include <mutex>
+#include <random>
 
+#include "lib/http_client/retry.hpp"
 #include "lib/http_client/transfer.hpp"
 
 namespace muster::http_client {
 namespace {
 
 using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
 
 constexpr auto between_looks = 20ms;  // at what can only be polled, while nothing comes
 constexpr auto longest_wait = 1000ms;
@@ -61,8 +65,12 @@ struct Client::Impl {
   void end(CURL* curl, CURLcode code, const Done& done, const Cancellation& by);
   std::unique_ptr<Transfer> take(CURL* curl);
   bool finish_some(const Done& done, const Cancellation& by);
-  bool wait(const Cancellation& by);
+  bool wait(const Cancellation& by, std::chrono::milliseconds at_most = longest_wait);
+  bool wait_until(steady_clock::time_point when, const Cancellation& by);
   void drop_all();
+
+  RetryBudget retry_budget;
+  std::minstd_rand random{std::random_device{}()};
 };
 
 void Client::Impl::begin(Request request, std::size_t number, const Done& done,
@@ -122,12 +130,20 @@ bool Client::Impl::finish_some(const Done& done, const Cancellation& by) {
 }
 
 // False if the call was cancelled meanwhile.
-bool Client::Impl::wait(const Cancellation& by) {
+bool Client::Impl::wait(const Cancellation& by, std::chrono::milliseconds at_most) {
   curl_waitfd stop{by.descriptor(), CURL_WAIT_POLLIN, 0};
-  const auto time = by.must_be_polled() ? between_looks : longest_wait;
+  const auto time = by.must_be_polled() ? std::min<milliseconds>(between_looks, at_most) : at_most;
   curl_multi_poll(multi, &stop, by.descriptor() >= 0 ? 1 : 0, static_cast<int>(time.count()),
                   nullptr);
   return stop.revents == 0 && !by.requested();
+}
+
+bool Client::Impl::wait_until(steady_clock::time_point when, const Cancellation& by) {
+  for (auto now = steady_clock::now(); now < when; now = steady_clock::now()) {
+    const auto left = std::chrono::ceil<milliseconds>(when - now);
+    if (!wait(by, std::min<milliseconds>(left, longest_wait))) return false;
+  }
+  return true;
 }
 
 void Client::Impl::drop_all() {
@@ -154,6 +170,24 @@ const hawk::ServerClock& Client::server_clock() const {
 }
 
 Answer Client::send(Request request, const Cancellation& cancellation) {
+  if (request.retry.attempts <= 1) return send_once(std::move(request), cancellation);
+  const Retry retry = request.retry;
+  const auto end =
+      steady_clock::now() + cancellation.limit(request.timeout.value_or(impl_->settings.timeout));
+  impl_->retry_budget.earn();
+  for (int attempts = 1;; ++attempts) {
+    request.timeout = std::chrono::ceil<milliseconds>(end - steady_clock::now());
+    Answer answer = send_once(request, cancellation);
+    if (attempts >= retry.attempts || !may_pass(answer)) return answer;
+    const double random = std::uniform_real_distribution(0.0, 1.0)(impl_->random);
+    const auto next = steady_clock::now() + retry_delay(retry, attempts, answer, random);
+    // An answer now is better than a timeout later.
+    if (next >= end || !impl_->retry_budget.spend()) return answer;
+    if (!impl_->wait_until(next, cancellation)) return cancelled_failure;
+  }
+}
+
+Answer Client::send_once(Request request, const Cancellation& cancellation) {
   Answer answer = cancelled_failure;
   bool given = false;
   send_all(

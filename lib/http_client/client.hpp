@@ -53,7 +53,8 @@ class Cancellation {
 //
 // A signed request that is refused (401) by a server whose clock differs is signed with the
 // server's time and sent once more. A kept connection that turns out dead is replaced and the
-// request sent again, so a server may meet one twice. Nothing else is tried twice.
+// request sent again, so a server may meet one twice. Nothing else is tried twice unless the
+// request asks for it.
 class Client {
  public:
   explicit Client(Settings settings);
@@ -74,6 +75,8 @@ class Client {
   const hawk::ServerClock& server_clock() const;
 
  private:
+  Answer send_once(Request request, const Cancellation& cancellation);
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -35,6 +35,12 @@ struct HawkSignature {
 
 using Authorization = std::variant<std::monostate, BearerToken, HawkSignature>;
 
+// Attempts within the request's timeout, for requests that a server may meet twice.
+struct Retry {
+  int attempts = 1;  // 1: the first one only
+  std::chrono::milliseconds first_delay{200}, longest_delay{5000};
+};
+
 struct Request {
   std::string url;  // sent as it is written: no path is normalized, no escape is changed
   std::string method = "GET";
@@ -42,6 +48,7 @@ struct Request {
   std::optional<std::string> body = {};
   Authorization authorization = {};
   std::optional<std::chrono::milliseconds> timeout = {};  // instead of the client's
+  Retry retry = {};                                       // only by send(), not by send_all()
   bool discard_body = false;                              // of the answer: only its status matters
 
   // A stream: gets the parts of a good answer's body as they come, instead of Response::body. There

@@ -113,7 +113,7 @@ Result<Url> parse_http_url(std::string_view text) {
   }
   if (authority.empty()) return Error::invalid("has no host");
   url.host = authority.starts_with('[') ? normal_ipv6(authority) : checked_name(authority);
-  if (url.host.empty()) return Error::invalid("has a host that is no name and no address");
+  if (url.host.empty()) return Error::invalid("has a host that is neither a name nor an address");
   const auto fragment = rest.find('#');
   url.has_fragment = fragment != rest.npos;
   url.target = rest.substr(0, fragment);

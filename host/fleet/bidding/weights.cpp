@@ -33,7 +33,7 @@ struct Factor {
 // Alone, a configuration competes with nobody.
 Factor share(const WeightInput& input, std::int64_t running, std::size_t siblings) {
   if (running == 0 || siblings < 2) return {};
-  // Whoever has all of the workers is the last choice, but a choice: its siblings may be held.
+  // One that has all of the workers is the last choice, but a choice: its siblings may be held.
   if (input.running == running)
     return {minimal_weight,
             in_words(minimal_weight) + " (it has all " + std::to_string(running) + " running)"};

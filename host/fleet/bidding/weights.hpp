@@ -4,9 +4,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "host/fleet/bidding/health.hpp"
+#include "host/fleet/model/health.hpp"
+#include "host/fleet/model/state.hpp"
 
 namespace muster::bidding {
 
@@ -37,3 +39,10 @@ inline constexpr double minimal_weight = 0.01;
 std::vector<Weight> weights(std::span<const WeightInput> inputs);
 
 }  // namespace muster::bidding
+
+namespace muster::fleet {
+
+// Of launch configurations.
+using Weights = std::vector<std::pair<Index, bidding::Weight>>;
+
+}  // namespace muster::fleet

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "host/fleet/configuration.hpp"
+#include "host/fleet/model/configuration.hpp"
 
 namespace muster::lifecycle {
 

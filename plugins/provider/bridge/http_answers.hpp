@@ -1,4 +1,4 @@
-// From what an HTTP service answered to what the host is told.
+// Turns the answer of an HTTP service into a result or an error for the host.
 #pragma once
 
 #include <string>

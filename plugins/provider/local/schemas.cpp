@@ -57,7 +57,7 @@ json::object config_schema() {
        {"agent",
         {{"description", "muster-agent: its path, or a command; beside the host unless given"},
          {"anyOf", json::array{text("Absolute path"), command("A program and arguments")}}}},
-       {"maxWorkers", whole("So many at once; as many as the machine has cores unless given", 0)},
+       {"maxWorkers", whole("How many at once; default: the number of cores of the machine", 0)},
        {"stopGrace", text("From SIGTERM to SIGKILL for what a worker runs; \"30s\" unless given")},
        {"startTimeout", text("Until an agent must be up; \"20s\" unless given")},
        {"keepStopped",

@@ -17,7 +17,7 @@ extern "C" {
 #include <sys/pidfd.h>
 }
 
-#include "lib/base/spawn_settings.hpp"
+#include "lib/process/spawn_settings.hpp"
 #include "plugins/base/descriptor.hpp"
 
 namespace muster::static_machines {
@@ -33,9 +33,6 @@ constexpr milliseconds longest_grace = 2s;  // from SIGTERM to SIGKILL
 constexpr milliseconds grace_of_cancelled = 500ms;
 constexpr std::size_t kept_output = 4096;  // its end
 constexpr std::size_t longest_words = 200;
-
-posix_spawnattr_t attributes{};
-};
 
 // The last line that says something, fit for a message.
 std::string last_line(std::string_view output) {

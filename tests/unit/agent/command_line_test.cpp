@@ -36,11 +36,11 @@ TEST(CommandLine, options_have_their_value_behind_a_sign_or_in_the_next_word) {
   EXPECT_TRUE(line->check);
   EXPECT_FALSE(line->detach);
   EXPECT_EQ(line->overrides.worker_pool_id, "worker-manager/mac");
-  EXPECT_THAT(line->overrides.announced.tags, ElementsAre("gpu", "arm"));
-  EXPECT_THAT(line->overrides.announced.resources,
+  EXPECT_THAT(line->overrides.reported.tags, ElementsAre("gpu", "arm"));
+  EXPECT_THAT(line->overrides.reported.resources,
               ElementsAre(Pair("active-task", 8), Pair("memory", 65536)));
   EXPECT_EQ(parse_command_line({"--pool=a/b"})->overrides.worker_pool_id, "a/b");
-  EXPECT_EQ(parse_command_line({"--team", "ios"})->overrides.announced.team, "ios");
+  EXPECT_EQ(parse_command_line({"--team", "ios"})->overrides.reported.team, "ios");
 }
 
 TEST(CommandLine, without_options_reads_the_usual_file) {

@@ -174,26 +174,26 @@ TEST(AgentConfiguration, what_is_announced_is_read_with_care) {
       "/x/agent.toml",
       "resources = { memory = 65536 }\ntags = [\"gpu\"]\nteam = \"ios\"\n" + right);
   ASSERT_TRUE(read.configuration);
-  EXPECT_THAT(read.configuration->announced.resources, ElementsAre(Pair("memory", 65536)));
-  EXPECT_THAT(read.configuration->announced.tags, ElementsAre("gpu"));
-  EXPECT_EQ(read.configuration->announced.team, "ios");
+  EXPECT_THAT(read.configuration->reported.resources, ElementsAre(Pair("memory", 65536)));
+  EXPECT_THAT(read.configuration->reported.tags, ElementsAre("gpu"));
+  EXPECT_EQ(read.configuration->reported.team, "ios");
 }
 
 TEST(AgentConfiguration, what_the_command_line_says_counts_more) {
   const Overrides overrides{
       .worker_pool_id = "x/y",
-      .announced = {.resources = {{"disk", 7}, {"memory", 2}}, .tags = {"arm"}, .team = ""}};
+      .reported = {.resources = {{"disk", 7}, {"memory", 2}}, .tags = {"arm"}, .team = ""}};
   const std::string announcing =
       "resources = { memory = 1, cores = 4 }\ntags = [\"gpu\"]\nteam = \"ios\"\n" + right;
   for (const std::string& text : {announcing, with(announcing, "workerPoolId = \"a/b\"\n", "")}) {
     const auto read = read_configuration("/x/agent.toml", text, overrides);
     ASSERT_TRUE(read.configuration);
     EXPECT_EQ(read.configuration->place.worker_pool_id, "x/y");
-    const Announced& announced = read.configuration->announced;
-    EXPECT_THAT(announced.resources,
+    const ReportedCapabilities& reported = read.configuration->reported;
+    EXPECT_THAT(reported.resources,
                 ElementsAre(Pair("cores", 4), Pair("disk", 7), Pair("memory", 2)));
-    EXPECT_THAT(announced.tags, ElementsAre("arm"));
-    EXPECT_EQ(announced.team, "ios");
+    EXPECT_THAT(reported.tags, ElementsAre("arm"));
+    EXPECT_EQ(reported.team, "ios");
   }
   const auto runners = read_configuration("/x/runner.yml", runner, overrides);
   EXPECT_EQ(runners.configuration.value().place.worker_pool_id, "x/y");

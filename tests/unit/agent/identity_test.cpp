@@ -251,7 +251,7 @@ const std::string granted = R"({"expires": "2026-01-01T00:00:00Z", "secret": "s"
     "workerPoolId": "a/b", "providerId": "p", "workerGroup": "g", "workerId": "found"})";
 
 struct Registration {
-  Outcome outcome;
+  CallOutcome outcome;
   std::optional<Grant> grant;
   Place place;
 };
@@ -273,7 +273,7 @@ Registration register_once(Configuration configuration) {
   Registrar registrar(configuration, loop, http, host, children, Time(1s));
   Registration result;
   registrar.register_worker(
-      [&](const Outcome& outcome, std::optional<Grant> grant, const Place& place) {
+      [&](const CallOutcome& outcome, std::optional<Grant> grant, const Place& place) {
         result = {outcome, std::move(grant), place};
         loop.stop();
       });
@@ -301,7 +301,7 @@ class Registering : public ::testing::Test {
 TEST_F(Registering, a_secret_that_others_may_read_is_not_shown) {
   ::chmod((folder / "secret").c_str(), 0644);
   const auto result = register_once(configuration);
-  EXPECT_EQ(result.outcome.kind, Outcome::Kind::refused);
+  EXPECT_EQ(result.outcome.kind, CallOutcome::Kind::refused);
   EXPECT_TRUE(server.requests().empty());
 }
 
@@ -322,7 +322,7 @@ TEST_F(Registering, a_state_that_cannot_be_told_is_tried_again) {
   configuration.state["x"].command = {"/bin/false"};
   EXPECT_THAT(register_once(configuration).outcome.why, HasSubstr("state.x: /bin/false failed"));
   configuration.state["x"].command = {"/no/such/program"};
-  EXPECT_EQ(register_once(configuration).outcome.kind, Outcome::Kind::try_again);
+  EXPECT_EQ(register_once(configuration).outcome.kind, CallOutcome::Kind::try_again);
 }
 
 TEST_F(Registering, by_pool_key_signs_the_hosts_challenge) {
@@ -340,7 +340,7 @@ TEST_F(Registering, shows_the_pools_key_and_what_it_announces_beside_its_secret)
   configuration.identity.key_file = folder / "key";
   std::ofstream(folder / "key") << openssh_key;
   ::chmod((folder / "key").c_str(), 0600);
-  configuration.announced = {.resources = {{"memory", 65536}}, .tags = {"gpu"}, .team = "ios"};
+  configuration.reported = {.resources = {{"memory", 65536}}, .tags = {"gpu"}, .team = "ios"};
   EXPECT_TRUE(register_once(configuration).grant);
   ASSERT_EQ(server.requests().size(), 2U);
   const std::string shown = server.requests().at(1);
@@ -355,7 +355,7 @@ TEST_F(Registering, by_a_relay_learns_its_names) {
   configuration.identity.relay_url = server.url();
   configuration.place = {"https://m.example", "", "", "", ""};
   configuration.state["os"].text = "14.5";
-  configuration.announced.tags = {"gpu"};
+  configuration.reported.tags = {"gpu"};
   const auto result = register_once(configuration);
   ASSERT_TRUE(result.grant);
   EXPECT_EQ(result.grant->place.worker_id, "found");

@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using Kind = Outcome::Kind;
+using Kind = CallOutcome::Kind;
 
 // -------------------------------------------------------------------------------------------------
 // Registration
@@ -121,7 +121,7 @@ TEST(LifeRegistering, a_full_disk_is_reported_and_nothing_starts) {
   walk.life.written(walk.now, "disk full");
   EXPECT_THAT(walk.take(),
               ElementsAre("write", "report could not write the worker's configuration"));
-  walk.life.told(walk.now);
+  walk.life.report_answered(walk.now);
   EXPECT_THAT(walk.take(), ElementsAre("remove"));
   walk.life.removed(walk.now, {Kind::done});
   EXPECT_THAT(walk.take(), ElementsAre("exit 21"));
@@ -327,7 +327,7 @@ TEST(LifeRenewing, a_configuration_that_cannot_be_written_stops_the_worker) {
   walk.life.written(walk.now, "no space left");
   EXPECT_THAT(walk.take(),
               ElementsAre("report could not write the worker's configuration", "terminate"));
-  walk.life.told(walk.now);
+  walk.life.report_answered(walk.now);
   walk.end_worker();
   EXPECT_THAT(walk.take(), ElementsAre("remove"));
   walk.life.removed(walk.now, {Kind::done});

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/life.hpp"
+#include "agent/lifecycle.hpp"
 
 namespace muster::agent {
 
@@ -20,22 +20,22 @@ struct Named {
   std::string operator()(const TerminateWorker&) const { return "terminate"; }
   std::string operator()(const KillWorker&) const { return "kill"; }
   std::string operator()(const ReportError& error) const { return "report " + error.title; }
-  std::string operator()(const TellInterruption& told) const {
+  std::string operator()(const ReportInterruption& told) const {
     return "interruption in " + std::to_string(told.in.count()) + ": " + told.reason;
   }
-  std::string operator()(const SendActivity& activity) const {
+  std::string operator()(const ReportActivity& activity) const {
     return "activity " + std::to_string(activity.busy);
   }
   std::string operator()(const AskAdvice&) const { return "ask"; }
   std::string operator()(const RemoveWorker&) const { return "remove"; }
-  std::string operator()(const Say&) const { return ""; }
+  std::string operator()(const WriteLog&) const { return ""; }
   std::string operator()(const Exit& exit) const {
     return "exit " + std::to_string(static_cast<int>(exit.code));
   }
 };
 
 struct Walk {
-  explicit Walk(Life::Options options = {}) : life(options, [this] { return random; }) {
+  explicit Walk(Lifecycle::Options options = {}) : life(options, [this] { return random; }) {
     life.begin(now);
   }
 
@@ -47,7 +47,7 @@ struct Walk {
     }
     return names;
   }
-  // Until the next thing that Life waits for; how long that was.
+  // Until the next thing that Lifecycle waits for; how long that was.
   Milliseconds wait() {
     const auto next = life.next();
     if (!next) return Milliseconds(-1);
@@ -66,7 +66,7 @@ struct Walk {
     life.written(now, std::nullopt);
     (void)take();
   }
-  void fail(Outcome::Kind kind, std::optional<Milliseconds> after = std::nullopt) {
+  void fail(CallOutcome::Kind kind, std::optional<Milliseconds> after = std::nullopt) {
     life.not_granted(now, {kind, "why", after});
   }
   void end_worker(std::optional<std::string> failure = std::nullopt) {
@@ -75,7 +75,7 @@ struct Walk {
 
   SteadyTime now{std::chrono::hours(1000)};
   double random = 0;
-  Life life;
+  Lifecycle life;
 };
 
 }  // namespace muster::agent

@@ -19,7 +19,7 @@ AuditEntry entry() {
   made.address = "10.1.0.7";
   made.names = {"m1.dc", "odd\\000.dc"};
   made.accepted_name = "m1.dc";
-  made.outcome = Outcome::registered;
+  made.outcome = RegistrationOutcome::registered;
   made.status = 200;
   made.host_status = 200;
   return made;
@@ -56,11 +56,11 @@ TEST(AuditLine, says_who_asked_and_what_was_decided) {
 TEST(Audit, a_file_that_takes_nothing_is_counted_and_told_once) {
   const auto lines = std::make_shared<testing::RecordedLog>();
   Audit audit(Log(lines, LogLevel::info, LogFormat::json));
-  Meters meters;
+  Counters counters;
   ASSERT_TRUE(audit.open("/dev/full"));
-  audit.note(entry(), meters);
-  audit.note(entry(), meters);
-  EXPECT_EQ(meters.audit_lines_lost, 2u);
+  audit.note(entry(), counters);
+  audit.note(entry(), counters);
+  EXPECT_EQ(counters.audit_lines_lost, 2u);
   EXPECT_EQ(lines->lines().size(), 3u);
   EXPECT_TRUE(lines->contains("takes no more lines"));
   EXPECT_FALSE(audit.open("/nowhere/at/all"));
@@ -70,15 +70,15 @@ TEST(Audit, appends_to_the_file_and_opens_it_anew_after_rotation) {
   const testing::TemporaryFolder folder;
   const auto lines = std::make_shared<testing::RecordedLog>();
   Audit audit(Log(lines, LogLevel::info, LogFormat::json));
-  Meters meters;
+  Counters counters;
   std::ofstream(folder / "audit") << "before\n";
   ASSERT_TRUE(audit.open(folder / "audit"));
-  audit.note(entry(), meters);
+  audit.note(entry(), counters);
   EXPECT_EQ(content_of(folder / "audit"), "before\n" + audit_line(entry()));
   std::filesystem::rename(folder / "audit", folder / "audit.1");
-  audit.note(entry(), meters);
+  audit.note(entry(), counters);
   ASSERT_TRUE(audit.open(folder / "audit"));
-  audit.note(entry(), meters);
+  audit.note(entry(), counters);
   EXPECT_EQ(content_of(folder / "audit"), audit_line(entry()));
   EXPECT_EQ(content_of(folder / "audit.1"), "before\n" + audit_line(entry()) + audit_line(entry()));
   EXPECT_EQ(lines->lines().size(), 3u);

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "relay/inquiry.hpp"
+#include "relay/name_verification.hpp"
 #include "tests/unit/relay/dns_wire.hpp"
 
 namespace muster::relay {

@@ -85,8 +85,8 @@ class RelayTest : public ::testing::Test {
     for (std::string line; std::getline(in, line);) all.push_back(json::parse_object(line).value());
     return all;
   }
-  std::uint64_t counted(Outcome outcome) const {
-    return meters.answers[static_cast<std::size_t>(outcome)];
+  std::uint64_t counted(RegistrationOutcome outcome) const {
+    return counters.answers[static_cast<std::size_t>(outcome)];
   }
 
   testing::TemporaryFolder folder;
@@ -100,11 +100,11 @@ class RelayTest : public ::testing::Test {
   Verifier verifier{resolver, clock, {}, {}, settings->names};
   HostLink link{settings->host, [this]() -> Result<Secret> { return Secret(token_in_the_file); },
                 Secret("the-relays-own-token"), log};
-  Meters meters;
+  Counters counters;
   Audit audit{log};
   metrics::Metrics metrics;
   http::WorkerThreads workers{4, 16, log};
-  Relay relay{{verifier, link, workers, audit, meters, clock}, settings};
+  Relay relay{{verifier, link, workers, audit, counters, clock}, settings};
   DnsResult server_says = DnsResult::answered;
   Readiness readiness{{"10.0.0.53:53", "10.0.0.54:53"},
                       [this](const std::string& s) {
@@ -140,7 +140,7 @@ TEST_F(RelayTest, a_body_that_makes_no_sense_is_refused) {
     EXPECT_TRUE(has(ask(body), "400 Bad Request")) << body;
   }
   EXPECT_TRUE(host.bodies().empty());
-  EXPECT_EQ(counted(Outcome::bad_request), 10u);
+  EXPECT_EQ(counted(RegistrationOutcome::bad_request), 10u);
 }
 
 TEST_F(RelayTest, a_forged_header_is_not_looked_at) {
@@ -154,21 +154,21 @@ TEST_F(RelayTest, each_refusal_says_which_check_failed_and_no_name) {
   trust_proxies();
   struct Case {
     const char *address, *status, *code;
-    Outcome outcome;
+    RegistrationOutcome outcome;
   };
   for (const Case& c : std::initializer_list<Case>{
-           {"192.0.2.7", "403 ", "AddressNotAllowed", Outcome::address_not_allowed},
-           {"10.1.0.6", "403 ", "NoReverseName", Outcome::no_reverse_name},
-           {"10.1.0.8", "403 ", "NameNotConfirmed", Outcome::name_not_confirmed},
-           {"10.1.0.9", "403 ", "NameNotAllowed", Outcome::name_not_allowed},
-           {"10.1.0.10", "503 ", "DnsFailed", Outcome::dns_failed},
-           {"10.1.0.11", "503 ", "DnsFailed", Outcome::dns_failed},
-           {"nonsense", "403 ", "SenderUnclear", Outcome::sender_unclear},
+           {"192.0.2.7", "403 ", "AddressNotAllowed", RegistrationOutcome::address_not_allowed},
+           {"10.1.0.6", "403 ", "NoReverseName", RegistrationOutcome::no_reverse_name},
+           {"10.1.0.8", "403 ", "NameNotConfirmed", RegistrationOutcome::name_not_confirmed},
+           {"10.1.0.9", "403 ", "NameNotAllowed", RegistrationOutcome::name_not_allowed},
+           {"10.1.0.10", "503 ", "DnsFailed", RegistrationOutcome::dns_failed},
+           {"10.1.0.11", "503 ", "DnsFailed", RegistrationOutcome::dns_failed},
+           {"nonsense", "403 ", "SenderUnclear", RegistrationOutcome::sender_unclear},
        }) {
     const std::string answer = ask_as(c.address);
     EXPECT_TRUE(answer.starts_with(std::string("HTTP/1.1 ") + c.status)) << answer;
     EXPECT_TRUE(has(answer, std::string("\"code\":\"") + c.code + "\"")) << answer;
-    EXPECT_EQ(has(answer, "Retry-After: "), c.outcome == Outcome::dns_failed) << answer;
+    EXPECT_EQ(has(answer, "Retry-After: "), c.outcome == RegistrationOutcome::dns_failed) << answer;
     EXPECT_FALSE(has(answer, "m8")) << answer;
     EXPECT_FALSE(has(answer, "evil")) << answer;
     EXPECT_GE(counted(c.outcome), 1u) << c.address;
@@ -234,8 +234,8 @@ TEST_F(RelayTest, what_the_host_says_about_a_machine_is_passed_on) {
     EXPECT_TRUE(has(answer, "Retry-After: 9\r\n")) << answer;
     EXPECT_EQ(audit_lines().back().at("hostStatus"), status);
   }
-  EXPECT_EQ(counted(Outcome::host_refused), 4u);
-  EXPECT_EQ(counted(Outcome::host_failed), 1u);
+  EXPECT_EQ(counted(RegistrationOutcome::host_refused), 4u);
+  EXPECT_EQ(counted(RegistrationOutcome::host_failed), 1u);
 }
 
 TEST_F(RelayTest, a_relay_that_the_host_does_not_know_tells_machines_to_come_back) {
@@ -245,7 +245,7 @@ TEST_F(RelayTest, a_relay_that_the_host_does_not_know_tells_machines_to_come_bac
   EXPECT_TRUE(has(answer, "RelayNotAccepted")) << answer;
   EXPECT_TRUE(has(answer, "Retry-After: 60\r\n")) << answer;
   EXPECT_EQ(audit_lines().back().at("hostStatus"), 401);
-  EXPECT_EQ(counted(Outcome::relay_refused), 1u);
+  EXPECT_EQ(counted(RegistrationOutcome::relay_refused), 1u);
   token_in_the_file = "it-was-replaced";
   EXPECT_TRUE(has(ask(), "200 OK"));
 }

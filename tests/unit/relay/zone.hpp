@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "relay/inquiry.hpp"
+#include "relay/name_verification.hpp"
 
 namespace muster::relay {
 

@@ -63,7 +63,7 @@ class ClientBookTest : public ::testing::Test {
     parts.authority = authority.get();
     parts.committer = committer.get();
     parts.clock = &clock;
-    parts.tell = [this](const events::Event& event) {
+    parts.emit_event = [this](const events::Event& event) {
       const std::lock_guard guard(told_mutex);
       told.push_back(event.kind + " " + event.text);
     };

@@ -41,7 +41,7 @@ class ToldSource final : public DemandSource {
 
 class Listener {
  public:
-  DemandService::Tell tell() {
+  DemandService::Publish publish() {
     return [this](const fleet::Demand& demand) {
       const std::lock_guard lock(mutex_);
       told_.push_back(demand);
@@ -93,7 +93,7 @@ std::vector<ConfiguredSource> all_of(Sources... sources) {
 
 std::unique_ptr<DemandService> start(std::vector<ConfiguredSource> sources, Listener& listener,
                                      OwnQueue* queue = nullptr, Log log = {}) {
-  auto service = DemandService::start(std::move(sources), queue, listener.tell(),
+  auto service = DemandService::start(std::move(sources), queue, listener.publish(),
                                       std::make_shared<SystemClock>(), std::move(log), {0ms})
                      .value();
   service->set_pools({a, b});

@@ -77,12 +77,12 @@ class AmqpPublisherTest : public EventsTest {
  protected:
   void start() {
     waiting.clear();
-    const auto positions = book.positions();
+    const auto positions = deliveries.positions();
     const auto found = positions->find("amqp");
     publisher =
         std::make_unique<AmqpPublisher>(AmqpPublisher::Parts{settings,
                                                              log.get(),
-                                                             &book,
+                                                             &deliveries,
                                                              &clock,
                                                              std::make_unique<FakeLink>(broker),
                                                              [] { return 1.0; },
@@ -99,16 +99,16 @@ class AmqpPublisherTest : public EventsTest {
     }
     return next;
   }
-  std::int64_t saved() { return (*book.positions())["amqp"]; }
+  std::int64_t saved() { return (*deliveries.positions())["amqp"]; }
 
   Broker broker;
   config::AmqpSettings settings{.url = "amqp://broker"};
   std::vector<std::function<void()>> waiting;
-  DeliveryBook book{store, clock, [this](store::Batch batch, std::function<void()> durable) {
-                      EXPECT_TRUE(store.commit(batch));
-                      waiting.push_back(std::move(durable));
-                      return true;
-                    }};
+  DeliveryStore deliveries{store, clock, [this](store::Batch batch, std::function<void()> durable) {
+                             EXPECT_TRUE(store.commit(batch));
+                             waiting.push_back(std::move(durable));
+                             return true;
+                           }};
   std::unique_ptr<AmqpPublisher> publisher;
 };
 

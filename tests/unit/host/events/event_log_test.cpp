@@ -15,7 +15,7 @@ TEST_F(EventLogTest, an_empty_log_has_nothing_to_say) {
   EXPECT_EQ(log->newest(), 0);
   EXPECT_EQ(*log->oldest(), 1);
   Cursor cursor(*log, 0);
-  EXPECT_EQ(cursor.look(), Next::none);
+  EXPECT_EQ(cursor.peek(), Next::none);
   EXPECT_FALSE(cursor.lost_some());
 }
 
@@ -31,7 +31,7 @@ TEST_F(EventLogTest, a_number_from_another_life_gives_nothing_and_does_no_harm) 
   make_log();
   happen(1, 3);
   Cursor cursor(*log, 50);
-  EXPECT_EQ(cursor.look(), Next::none);
+  EXPECT_EQ(cursor.peek(), Next::none);
 }
 
 TEST_F(EventLogTest, there_is_no_seam_between_store_and_memory) {
@@ -52,7 +52,7 @@ TEST_F(EventLogTest, a_restart_has_the_newest_events_in_memory) {
   EXPECT_EQ(log->newest(), 700);
   EXPECT_LE(log->oldest_in_memory(), 401);
   Cursor cursor(*log, 650);
-  EXPECT_EQ(cursor.look(), Next::here);
+  EXPECT_EQ(cursor.peek(), Next::here);
 }
 
 TEST_F(EventLogTest, a_reader_is_told_that_events_are_gone) {
@@ -61,7 +61,7 @@ TEST_F(EventLogTest, a_reader_is_told_that_events_are_gone) {
   make_log(256);
   EXPECT_EQ(*log->oldest(), 101);
   Cursor cursor(*log, 20);
-  ASSERT_EQ(cursor.look(), Next::older);
+  ASSERT_EQ(cursor.peek(), Next::older);
   ASSERT_TRUE(cursor.load());
   EXPECT_TRUE(cursor.lost_some());
   EXPECT_FALSE(cursor.lost_some());
@@ -85,7 +85,7 @@ TEST_F(EventLogTest, a_gap_in_the_middle_is_told_where_it_is) {
   happen({an_event(5), an_event(6)});
   Cursor cursor(*log, 0);
   std::vector<std::int64_t> numbers;
-  for (Next next = cursor.look(); next != Next::none; next = cursor.look()) {
+  for (Next next = cursor.peek(); next != Next::none; next = cursor.peek()) {
     if (next == Next::older) {
       ASSERT_TRUE(cursor.load());
       continue;
@@ -112,7 +112,7 @@ TEST_F(EventLogTest, numbers_go_on_where_the_store_has_forgotten_all) {
 TEST_F(EventLogTest, one_event_larger_than_a_block_is_no_problem) {
   make_log();
   Event large = an_event(2);
-  large.text = std::string(3 * Block::usual_bytes, 'x');
+  large.text = std::string(3 * EventBlock::usual_bytes, 'x');
   happen({an_event(1)});
   happen({large});
   happen({an_event(3)});

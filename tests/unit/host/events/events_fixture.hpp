@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/events/delivery_book.hpp"
+#include "host/events/delivery_store.hpp"
 #include "host/events/event_log.hpp"
 #include "host/store/memory_store.hpp"
 #include "host/store/row.hpp"
@@ -55,7 +55,7 @@ class EventsTest : public ::testing::Test {
   static std::vector<std::int64_t> drain(Cursor& cursor) {
     std::vector<std::int64_t> numbers;
     for (;;) {
-      const auto next = cursor.look();
+      const auto next = cursor.peek();
       if (next == Cursor::Next::none) return numbers;
       if (next == Cursor::Next::older) {
         EXPECT_TRUE(cursor.load());

@@ -22,13 +22,13 @@ class WebhookTest : public EventsTest {
 
   // As a host that starts: from what is durable.
   Webhook& start() {
-    const auto positions = book.positions();
+    const auto positions = deliveries.positions();
     EXPECT_TRUE(positions);
     const auto found = positions->find("webhook/ci");
     webhook = std::make_unique<Webhook>(
         Webhook::Parts{settings,
                        log.get(),
-                       &book,
+                       &deliveries,
                        &clock,
                        [this](const WebhookRequest& request) { return post(request); },
                        [] { return 1.0; },
@@ -62,7 +62,7 @@ class WebhookTest : public EventsTest {
     if (operations++ == crash_at) throw Crash();
     return answer;
   }
-  std::vector<DeadLetterRow> letters() { return *book.dead_letters("webhook/ci", 0, 100); }
+  std::vector<DeadLetterRow> letters() { return *deliveries.dead_letters("webhook/ci", 0, 100); }
 
   config::WebhookSettings settings;
   std::deque<WebhookAnswer> answers;  // 204 if there are no more
@@ -70,13 +70,13 @@ class WebhookTest : public EventsTest {
   std::vector<WebhookRequest> requests;
   std::vector<std::function<void()>> waiting;  // to be told that something is durable
   int operations = 0, crash_at = -1;
-  DeliveryBook book{store, clock, [this](store::Batch batch, std::function<void()> durable) {
-                      if (operations++ == crash_at) throw Crash();
-                      EXPECT_TRUE(store.commit(batch));
-                      if (operations++ == crash_at) throw Crash();
-                      waiting.push_back(std::move(durable));
-                      return true;
-                    }};
+  DeliveryStore deliveries{store, clock, [this](store::Batch batch, std::function<void()> durable) {
+                             if (operations++ == crash_at) throw Crash();
+                             EXPECT_TRUE(store.commit(batch));
+                             if (operations++ == crash_at) throw Crash();
+                             waiting.push_back(std::move(durable));
+                             return true;
+                           }};
   std::unique_ptr<Webhook> webhook;
 };
 
@@ -196,7 +196,7 @@ TEST_F(WebhookTest, what_the_filter_turns_away_is_passed_over_and_remembered) {
   EXPECT_EQ(run() - clock.steady(), 60s);  // a single one is worth no commit at once
   clock.advance(60s);
   EXPECT_EQ(run(), SteadyTime::max());
-  EXPECT_EQ(book.positions()->at("webhook/ci"), 1'501);
+  EXPECT_EQ(deliveries.positions()->at("webhook/ci"), 1'501);
   happen({an_event(1'502, "hold-began"), an_event(1'503)});
   run();
   EXPECT_THAT(taken, ElementsAre(1'502));

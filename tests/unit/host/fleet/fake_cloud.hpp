@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "host/fleet/messages.hpp"
+#include "host/fleet/model/messages.hpp"
 
 namespace muster::fleet {
 

@@ -102,7 +102,7 @@ void FleetDriver::provider_up(const std::string& id, ProviderSettings settings,
              .settings = settings,
              .field_classes = std::move(classes),
              .has_notices = true,
-             .announces = providers_announce};
+             .declares_machines = providers_announce};
   if (settings.max_capacity) provider_limits[ProviderId(id)] = *settings.max_capacity;
   fleet_->provider_up(up_[id], now());
   settle();

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/fleet/sensible.hpp"
+#include "host/fleet/model/sanitize.hpp"
 #include "tests/unit/host/fleet/fleet_driver.hpp"
 
 namespace muster::fleet {
@@ -31,21 +31,21 @@ TEST(Sensible, texts_are_cut_between_characters) {
 }
 
 TEST(Sensible, times_stay_where_they_can_be_written) {
-  EXPECT_EQ(sensible_time(Time::min()), Time{});
-  EXPECT_LT(sensible_time(Time::max()), Time::max());
-  EXPECT_EQ(sensible_time(Time(5h)), Time(5h));
+  EXPECT_EQ(clamp_time(Time::min()), Time{});
+  EXPECT_LT(clamp_time(Time::max()), Time::max());
+  EXPECT_EQ(clamp_time(Time(5h)), Time(5h));
 }
 
 TEST(Sensible, a_machine_has_a_name) {
   Instance instance;
-  EXPECT_FALSE(sensible(instance));
+  EXPECT_FALSE(has_valid_names(instance));
   instance.worker_group = WorkerGroup("r");
   instance.worker_id = WorkerId("i-1");
-  EXPECT_TRUE(sensible(instance));
+  EXPECT_TRUE(has_valid_names(instance));
   instance.worker_id = WorkerId("i\n1");
-  EXPECT_FALSE(sensible(instance));
+  EXPECT_FALSE(has_valid_names(instance));
   instance.worker_id = WorkerId(megabyte);
-  EXPECT_FALSE(sensible(instance));
+  EXPECT_FALSE(has_valid_names(instance));
 }
 
 // -------------------------------------------------------------------------------------------------

@@ -116,7 +116,7 @@ TEST_F(Machines, do_not_take_the_name_of_a_launched_worker_that_is_not_listed) {
 }
 
 TEST_F(Machines, leave_a_machine_of_its_owner_alone) {
-  ASSERT_TRUE(driver.fleet().announce_worker(
+  ASSERT_TRUE(driver.fleet().declare_worker(
       {.name = {WorkerPoolId("p/w"), WorkerGroup("r"), WorkerId("cloud-7")},
        .provider_id = ProviderId("cloud"),
        .capacity = 5,
@@ -141,10 +141,10 @@ TEST_F(Machines, that_are_all_nonsense_are_told_up_to_a_limit) {
 
 TEST_F(Machines, an_owner_cannot_change_one_of_the_configuration) {
   announce({rack_machine()});
-  const auto done = driver.fleet().update_announced_worker({.name = driver.name("cloud-7"),
-                                                            .provider_id = ProviderId("cloud"),
-                                                            .expires = driver.wall()},
-                                                           driver.now());
+  const auto done = driver.fleet().update_declared_worker({.name = driver.name("cloud-7"),
+                                                           .provider_id = ProviderId("cloud"),
+                                                           .expires = driver.wall()},
+                                                          driver.now());
   ASSERT_FALSE(done);
   EXPECT_THAT(done.error().message, HasSubstr("change it in the configuration of cloud"));
 }

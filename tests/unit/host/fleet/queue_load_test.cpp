@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/host/fleet/asking.hpp"
+#include "tests/unit/host/fleet/queue_requests.hpp"
 
 namespace muster::fleet {
 namespace {

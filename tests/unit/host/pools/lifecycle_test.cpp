@@ -46,14 +46,14 @@ TEST(Lifecycle, everything_that_is_wrong_is_told_with_what_to_write) {
   };
   for (const Wrong& wrong : cases) {
     const auto result = read(wrong.document);
-    ASSERT_EQ(result.complaints.size(), 1u) << wrong.document;
-    EXPECT_THAT(to_string(result.complaints[0]), ::testing::HasSubstr(std::string(wrong.says)));
+    ASSERT_EQ(result.findings.size(), 1u) << wrong.document;
+    EXPECT_THAT(to_string(result.findings[0]), ::testing::HasSubstr(std::string(wrong.says)));
   }
 }
 
 TEST(Lifecycle, without_any_word_it_is_as_taskcluster_has_it) {
   const auto result = read("{}");
-  EXPECT_TRUE(result.complaints.empty());
+  EXPECT_TRUE(result.findings.empty());
   EXPECT_EQ(result.lifecycle, fleet::Lifecycle{});
 }
 
@@ -62,7 +62,7 @@ TEST(Lifecycle, every_setting_arrives) {
     "queueInactivityTimeout": "20m", "idleTimeout": 0, "warmCapacity": 2,
     "cycling": {"budget": 2, "windows": [
       {"days": ["fri", "mon", "mon"], "from": "22:00", "to": "06:30"}, {"to": "24:00"}]}})");
-  ASSERT_TRUE(result.complaints.empty()) << to_string(result.complaints[0]);
+  ASSERT_TRUE(result.findings.empty()) << to_string(result.findings[0]);
   fleet::Lifecycle expected;
   expected.registration_timeout = std::chrono::minutes(1);
   expected.reregistration_timeout = std::chrono::hours(48);

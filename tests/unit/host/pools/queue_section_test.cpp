@@ -14,11 +14,11 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-std::string complaints_of(std::string_view queue) {
+std::string findings_of(std::string_view queue) {
   std::string all;
-  for (const Complaint& complaint :
+  for (const Finding& finding :
        check_queue_section({{"workerConfig", json::object{{"queue", json::parse(queue).value()}}}}))
-    all += to_string(complaint) + "\n";
+    all += to_string(finding) + "\n";
   return all;
 }
 
@@ -50,16 +50,16 @@ TEST(QueueSection, each_wrong_value_is_told_with_its_key) {
            {R"({"team": ""})", "the name of a team must have 1 to 128"},
            {R"({"announce": "team"})", "workerConfig.queue.announce: must be a list of what"},
            {R"({"announce": ["pool"]})", "write announce = [\"resources\", \"tags\", \"team\"]"}})
-    EXPECT_THAT(complaints_of(wrong.queue), HasSubstr(wrong.says)) << wrong.queue;
+    EXPECT_THAT(findings_of(wrong.queue), HasSubstr(wrong.says)) << wrong.queue;
 }
 
 TEST(QueueSection, what_is_right_is_not_complained_about) {
   EXPECT_THAT(check_queue_section({}), IsEmpty());
-  EXPECT_THAT(complaints_of("{}"), IsEmpty());
-  EXPECT_THAT(complaints_of(R"({"resources": {"active-task": 8, "memory": 65536}, "tags": ["gpu"],
+  EXPECT_THAT(findings_of("{}"), IsEmpty());
+  EXPECT_THAT(findings_of(R"({"resources": {"active-task": 8, "memory": 65536}, "tags": ["gpu"],
                         "team": "ios", "announce": ["team"]})"),
               IsEmpty());
-  EXPECT_THAT(complaints_of(R"({"announce": []})"), IsEmpty());
+  EXPECT_THAT(findings_of(R"({"announce": []})"), IsEmpty());
 }
 
 TEST(WorkerKeys, that_are_none_refuse_the_worker_configuration_at_their_line) {

@@ -3,8 +3,8 @@
 #include <sqlite3.h>
 
 #include "host/auth/client_row.hpp"
-#include "host/events/event.hpp"
-#include "host/fleet/rows.hpp"
+#include "host/events/model/event.hpp"
+#include "host/fleet/model/rows.hpp"
 #include "host/queue/rows.hpp"
 #include "host/store/migrations.hpp"
 #include "host/store/row.hpp"

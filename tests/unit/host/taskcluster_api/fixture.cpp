@@ -97,7 +97,7 @@ Fixture::Fixture(std::vector<store::Batch> before, registration::FailureLimits l
       const bool announces = up.provider_id == ProviderId("rack");
       up.field_classes = announces ? static_machines::StaticProvider::describe().field_classes
                                    : cloud_description().field_classes;
-      up.announces = announces;
+      up.declares_machines = announces;
       of.provider_up(up, at);
     });
   router = std::make_unique<http::Router>(Log());

@@ -73,7 +73,7 @@ TEST_F(PoolWithKeys, a_wrong_key_or_a_wrong_challenge_opens_nothing) {
   refused("key", "must be an object");
   refused(json::object(), "poolKey.signature in workerIdentityProof is missing");
   refused({{"signature", "AAAA"}}, "shows no challenge");
-  refused({{"challenge", 7}, {"signature", "AAAA"}}, "is no text");
+  refused({{"challenge", 7}, {"signature", "AAAA"}}, "is not a string");
   refused(signed_by(key, "muster registration challenge"), "is not complete");
   refused(signed_by(key, challenge(named("p/w", "n"))), "was made for another worker");
   refused(signed_by(key, challenge(named("p/other"))), "was made for another worker, pool");

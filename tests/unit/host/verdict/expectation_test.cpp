@@ -30,28 +30,28 @@ void expect_about(milliseconds is, milliseconds wanted) {
 TEST(Expectation, nothing_comes_of_nothing) {
   EXPECT_FALSE(when_there_is_room({}, 1));
   const Durations none;
-  const Coming unknown[] = {{.takes = nullptr}, {.takes = &none}};
+  const RoomSource unknown[] = {{.takes = nullptr}, {.takes = &none}};
   EXPECT_FALSE(when_there_is_room(unknown, 1));
 }
 
 TEST(Expectation, what_is_too_far_away_is_not_expected) {
   const Durations long_ones = always(24h * 25);
-  const Coming coming[] = {{.takes = &long_ones}};
+  const RoomSource coming[] = {{.takes = &long_ones}};
   EXPECT_FALSE(when_there_is_room(coming, 3)) << "only one comes";
 }
 
 TEST(Expectation, one_launch_takes_as_long_as_the_others_did) {
   const Durations minute = always(1min);
-  const Coming fresh[] = {{.takes = &minute}};
+  const RoomSource fresh[] = {{.takes = &minute}};
   expect_about(when_there_is_room(fresh, 1)->p50, 1min);
   expect_about(when_there_is_room(fresh, 1)->p90, 1min);
-  const Coming old[] = {{.takes = &minute, .age = 45s}};
+  const RoomSource old[] = {{.takes = &minute, .age = 45s}};
   expect_about(when_there_is_room(old, 1)->p50, 15s);
 }
 
 TEST(Expectation, a_single_measure_is_no_certainty) {
   const Durations once = always(1min, 1);
-  const Coming coming[] = {{.takes = &once}};
+  const RoomSource coming[] = {{.takes = &once}};
   const auto expected = when_there_is_room(coming, 1);
   expect_about(expected->p50, 1min);
   EXPECT_GT(expected->p90, 3min);
@@ -60,7 +60,7 @@ TEST(Expectation, a_single_measure_is_no_certainty) {
 TEST(Expectation, many_leases_make_room_often) {
   Durations leases;
   for (int i = 1; i <= 32; ++i) leases.add(milliseconds(1000 * i));
-  std::vector<Coming> coming;
+  std::vector<RoomSource> coming;
   for (int i = 0; i < 32; ++i)
     coming.push_back({.takes = &leases, .age = milliseconds(500 * i), .again = true});
   const auto first = when_there_is_room(coming, 1), tenth = when_there_is_room(coming, 10),
@@ -76,8 +76,8 @@ TEST(Expectation, many_leases_make_room_often) {
 
 TEST(Expectation, a_sample_stands_for_all) {
   const Durations minute = always(1min);
-  const Coming one[] = {{.takes = &minute, .age = 30s, .times = 50, .again = true}};
-  const std::vector<Coming> all(50, {.takes = &minute, .age = 30s, .again = true});
+  const RoomSource one[] = {{.takes = &minute, .age = 30s, .times = 50, .again = true}};
+  const std::vector<RoomSource> all(50, {.takes = &minute, .age = 30s, .again = true});
   for (const double room : {1.0, 20.0, 120.0}) {
     EXPECT_EQ(when_there_is_room(one, room)->p50, when_there_is_room(all, room)->p50);
     EXPECT_EQ(when_there_is_room(one, room)->p90, when_there_is_room(all, room)->p90);
@@ -87,7 +87,7 @@ TEST(Expectation, a_sample_stands_for_all) {
 TEST(Expectation, parts_add_up) {
   Durations leases;
   for (int i = 1; i <= 8; ++i) leases.add(std::chrono::minutes(i));
-  const std::vector<Coming> quarters(4, {.takes = &leases, .room = 0.25});
+  const std::vector<RoomSource> quarters(4, {.takes = &leases, .room = 0.25});
   const auto half = when_there_is_room(quarters, 0.5), whole = when_there_is_room(quarters, 1);
   EXPECT_LT(half->p50, whole->p50);
   EXPECT_GT(whole->p50, 5min) << "the last of four";
@@ -120,7 +120,7 @@ Calibration play(std::uint32_t seed, int workers,
     }
     *next = {now, now + lease()};
     while (line.size() < 1 + random() % 12) {
-      std::vector<Coming> coming;
+      std::vector<RoomSource> coming;
       for (const Busy& each : busy)
         coming.push_back({.takes = &measured, .age = now - each.began, .again = true});
       const auto expected = when_there_is_room(coming, static_cast<double>(line.size() + 1));

@@ -43,13 +43,14 @@ TEST(RequestVerdict, placed_says_where) {
 
 TEST(RequestVerdict, waiting_says_the_position_and_when) {
   const Durations lease = measured(1min);
-  const Verdict verdict = judged(RequestSituation{.team = "a",
-                                                  .position = 3,
-                                                  .lines = 4,
-                                                  .candidates = 2,
-                                                  .large_enough = true,
-                                                  .coming = {{.takes = &lease, .again = true}},
-                                                  .room = 3});
+  const Verdict verdict =
+      judged(RequestSituation{.team = "a",
+                              .position = 3,
+                              .lines = 4,
+                              .candidates = 2,
+                              .large_enough = true,
+                              .room_sources = {{.takes = &lease, .again = true}},
+                              .room = 3});
   EXPECT_EQ(verdict.kind, Kind::waiting);
   EXPECT_EQ(verdict.position, 3);
   EXPECT_EQ(verdict.text,
@@ -70,7 +71,7 @@ TEST(RequestVerdict, launching_is_for_those_whom_it_suffices_for) {
   RequestSituation situation{.candidates = 1,
                              .large_enough = true,
                              .outlooks = {outlook},
-                             .coming = {{.takes = &start, .room = 2}}};
+                             .room_sources = {{.takes = &start, .room = 2}}};
   EXPECT_EQ(judged(situation).kind, Kind::launching);
   EXPECT_GE(judged(situation).eta->p50, now + 29s);
   EXPECT_LE(judged(situation).eta->p50, now + 31s);
@@ -164,8 +165,8 @@ TEST(RequestVerdict, a_reservation_is_told) {
 // -------------------------------------------------------------------------------------------------
 // Pools
 
-PoolSituation pool(Look look) {
-  return {.look = look,
+PoolSituation pool(PoolOutcome outcome) {
+  return {.outcome = outcome,
           .pool = WorkerPoolId("p/w"),
           .reason = "because",
           .owner = "o@example.com",
@@ -176,38 +177,38 @@ PoolSituation pool(Look look) {
           .max_capacity = 3};
 }
 
-TEST(PoolVerdict, every_end_of_a_look_has_its_kind_and_cause) {
+TEST(PoolVerdict, every_outcome_has_its_kind_and_cause) {
   const struct {
-    Look look;
+    PoolOutcome outcome;
     Kind kind;
     std::string cause;
   } rows[] = {
-      {Look::unseen, Kind::waiting, ""},
-      {Look::unconfigured, Kind::waiting, ""},
-      {Look::undecided, Kind::blocked, cause::strategy},
-      {Look::enough, Kind::placed, ""},
-      {Look::serves_on, Kind::placed, ""},
-      {Look::full, Kind::blocked, cause::max_capacity},
-      {Look::nothing_bid, Kind::blocked, cause::no_launch_config},
-      {Look::nothing_taken, Kind::blocked, cause::no_bids},
-      {Look::launched, Kind::launching, ""},
+      {PoolOutcome::not_evaluated, Kind::waiting, ""},
+      {PoolOutcome::unconfigured, Kind::waiting, ""},
+      {PoolOutcome::strategy_failed, Kind::blocked, cause::strategy},
+      {PoolOutcome::at_target, Kind::placed, ""},
+      {PoolOutcome::kept_in_service, Kind::placed, ""},
+      {PoolOutcome::full, Kind::blocked, cause::max_capacity},
+      {PoolOutcome::no_bids, Kind::blocked, cause::no_launch_config},
+      {PoolOutcome::bids_refused, Kind::blocked, cause::no_bids},
+      {PoolOutcome::launched, Kind::launching, ""},
   };
   for (const auto& row : rows) {
-    const Verdict verdict = judged(pool(row.look));
+    const Verdict verdict = judged(pool(row.outcome));
     EXPECT_EQ(verdict.kind, row.kind) << verdict.text;
     EXPECT_EQ(verdict.obstacle ? verdict.obstacle->cause : "", row.cause) << verdict.text;
   }
 }
 
 TEST(PoolVerdict, at_target_size_says_so_before_the_arithmetic) {
-  PoolSituation situation = pool(Look::enough);
+  PoolSituation situation = pool(PoolOutcome::at_target);
   EXPECT_EQ(judged(situation).text, "at target size: no pending work (because)");
   situation.pending = 2;
   EXPECT_EQ(judged(situation).text, "at target size: 2 pending (because)");
 }
 
 TEST(PoolVerdict, a_pool_that_is_gone_blocks_those_who_wait_for_it) {
-  PoolSituation situation = pool(Look::unconfigured);
+  PoolSituation situation = pool(PoolOutcome::unconfigured);
   situation.pending = 4;
   const Verdict verdict = judged(situation);
   EXPECT_EQ(verdict.kind, Kind::blocked);
@@ -215,7 +216,7 @@ TEST(PoolVerdict, a_pool_that_is_gone_blocks_those_who_wait_for_it) {
 }
 
 TEST(PoolVerdict, a_full_pool_names_the_key_and_its_owner) {
-  const Verdict verdict = judged(pool(Look::full));
+  const Verdict verdict = judged(pool(PoolOutcome::full));
   EXPECT_EQ(verdict.obstacle->key, "maxCapacity");
   EXPECT_EQ(verdict.obstacle->pool, WorkerPoolId("p/w"));
   EXPECT_THAT(verdict.obstacle->who, HasSubstr("o@example.com, by raising maxCapacity"));
@@ -223,7 +224,7 @@ TEST(PoolVerdict, a_full_pool_names_the_key_and_its_owner) {
 }
 
 TEST(PoolVerdict, of_several_obstacles_the_one_that_ends_first_is_the_cause) {
-  PoolSituation situation = pool(Look::nothing_bid);
+  PoolSituation situation = pool(PoolOutcome::no_bids);
   for (int i = 0; i < 7; ++i)
     situation.obstacles.push_back({.cause = i == 4 ? "throttle" : "quota",
                                    .scope = "s",
@@ -239,16 +240,16 @@ TEST(PoolVerdict, of_several_obstacles_the_one_that_ends_first_is_the_cause) {
 }
 
 TEST(PoolVerdict, what_is_tried_again_says_when) {
-  PoolSituation situation = pool(Look::undecided);
+  PoolSituation situation = pool(PoolOutcome::strategy_failed);
   situation.until = now + 15s;
   EXPECT_EQ(judged(situation).obstacle->until, now + 15s);
 }
 
 TEST(PoolVerdict, launching_says_when_most_of_it_is_there) {
   const Durations start = measured(1min);
-  PoolSituation situation = pool(Look::enough);
+  PoolSituation situation = pool(PoolOutcome::at_target);
   situation.requested = 20;
-  situation.coming.assign(20, {.takes = &start});
+  situation.room_sources.assign(20, {.takes = &start});
   const Verdict verdict = judged(situation);
   EXPECT_EQ(verdict.kind, Kind::launching);
   ASSERT_TRUE(verdict.eta);
@@ -257,7 +258,7 @@ TEST(PoolVerdict, launching_says_when_most_of_it_is_there) {
 }
 
 TEST(PoolVerdict, a_note_about_demand_shows) {
-  PoolSituation situation = pool(Look::enough);
+  PoolSituation situation = pool(PoolOutcome::at_target);
   situation.note = "the queue is stale";
   EXPECT_THAT(judged(situation).text, HasSubstr("(the queue is stale)"));
 }

@@ -23,7 +23,7 @@ TEST(Url, what_is_no_url_of_a_server_is_refused) {
        {"http://a b/", "http://h\xc3\xb6st/", "http://a\nb/", "http://a%41/", "http://[::1",
         "http://[]/", "http://[::1]x/", "http://[x]/", "http://[::1%25eth0]/",
         "http://[127.0.0.1]/", "http://a\\b/", "http://a,b/", "http://./", "http://a../"})
-    EXPECT_EQ(shown(text), "has a host that is no name and no address") << text;
+    EXPECT_EQ(shown(text), "has a host that is neither a name nor an address") << text;
   for (const char* text : {"http://a/\n", "http://a/\r\nX: y", "http://a/ b", "http://a/\xff",
                            "http://a/%zz", "http://a/%4", "http://a/%", "http://a/\"b\"",
                            "http://a/#\r\n", "http://a/\\b", "http://a/x#y#z"})
@@ -34,7 +34,7 @@ TEST(Url, what_is_no_url_of_a_server_is_refused) {
 TEST(Url, a_host_that_looks_like_a_number_is_an_ipv4_address_or_nothing) {
   for (const char* text : {"http://127.1/", "http://2130706433/", "http://0x7f000001/",
                            "http://1.2.3.256/", "http://127.0.0.1./", "http://a.0x1/"})
-    EXPECT_EQ(shown(text), "has a host that is no name and no address") << text;
+    EXPECT_EQ(shown(text), "has a host that is neither a name nor an address") << text;
   EXPECT_EQ(shown("http://10.0.0.1.example/x"), "plain 10.0.0.1.example 80 /x");
   EXPECT_EQ(shown("http://10.0.0.1"), "plain 10.0.0.1 80 /");
 }

@@ -99,7 +99,7 @@ TEST(SimulatedCloud, the_same_seed_and_calls_give_the_same_cloud) {
     std::string told;
     for (int i = 0; i < 20; ++i) {
       told += encode(*cloud.allocate(allocate_request(launch_config(), 10 * i, 5), context));
-      told += encode(*cloud.prices({}, context));
+      told += encode(*cloud.bid({owner(), WorkerPoolId("a/b"), 5, {{launch_config()}}}, context));
       context.advance(7min);
       told += encode(*cloud.list({owner()}, context));
       told += encode(*cloud.notices({owner()}, context));

@@ -1,0 +1,293 @@
+#include "host/fleet/configuration/pool_configuration.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <muster/codec.hpp>
+
+#include "host/fleet/model/spec_json.hpp"
+#include "host/store/row.hpp"
+
+namespace muster::fleet {
+namespace {
+
+bool same_content(const LaunchConfigSpec& a, const LaunchConfigSpec& b) {
+  return &a == &b ||
+         (a.max_capacity == b.max_capacity && a.initial_weight == b.initial_weight &&
+          a.worker_config == b.worker_config && a.provider_id == b.provider_id &&
+          a.launch_config.document == b.launch_config.document &&
+          a.launch_config.capacity_per_instance == b.launch_config.capacity_per_instance);
+}
+
+// For the event: who served the pool before, if somebody else does now.
+json::object change_of_provider(const PoolSpec& before, const PoolSpec& after) {
+  if (before.providers.empty()) return {};
+  const ProviderId& previous = before.providers.front();
+  if (!after.providers.empty() && after.providers.front() == previous) return {};
+  return {{"previousProviderId", previous.str()}};
+}
+
+}  // namespace
+
+void PoolConfiguration::configure(const Configuration& configuration) {
+  for (const auto& [id, classes] : configuration.field_classes) {
+    ProviderState& provider = providers_[registry_.index_of_provider(id)];
+    provider.field_classes = classes;
+    provider.classes_known = true;
+  }
+  for (const auto& [id, spec] : configuration.pools) take_pool(registry_.index_of_pool(id), spec);
+  for (Index at = 0; at < pools_.size(); ++at)
+    if (!pools_[at].removed() && !configuration.pools.contains(pools_[at].id)) {
+      const auto made = api_pools_.find(pools_[at].id);
+      if (made != api_pools_.end())
+        take_pool(at, made->second);
+      else if (pools_[at].spec)
+        drop_pool(at);
+    }
+  link_.configure_pools();
+}
+
+void PoolConfiguration::take_pool(Index index, const std::shared_ptr<const PoolSpec>& spec) {
+  if (pools_[index].spec == spec) return;
+  const auto before = std::exchange(pools_[index].spec, spec);
+  const std::string by = "configured by " + (spec->origin.empty() ? "the API" : spec->origin);
+  if (!before)
+    outbox_.emit_event("worker-pool-created", pools_[index], by);  // before what it consists of
+  std::vector<LaunchConfigId> ids;
+  std::int64_t created = 0, updated = 0, archived = 0;
+  for (const auto& launch_config : spec->launch_configs) {
+    ids.push_back(launch_config->launch_config.launch_config_id);
+    const Taken taken = take_launch_config(index, launch_config);
+    created += taken == Taken::created;
+    updated += taken == Taken::updated;
+  }
+  std::ranges::sort(ids);
+  for (const Index at : pools_[index].launch_configs)
+    if (launch_configs_[at].status != LaunchConfigStatus::archived &&
+        !std::ranges::binary_search(ids,
+                                    launch_configs_[at].spec->launch_config.launch_config_id)) {
+      archive(at);
+      ++archived;
+    }
+  Pool& pool = pools_[index];
+  if (created + updated + archived > 0 || !before || to_json(*before) != to_json(*spec)) {
+    registry_.touch_pool(index);
+    pool.last_modified = clock_.now();
+    if (!before) pool.created = clock_.now();
+    if (before)
+      outbox_.emit_event("worker-pool-updated", pool, by, change_of_provider(*before, *spec));
+    outbox_.journal(pool, "configuration",
+                    std::to_string(spec->launch_configs.size()) + " launch configurations: " +
+                        std::to_string(created) + " new, " + std::to_string(archived) + " archived",
+                    {{"origin", spec->origin}, {"settings", codec::to_value(spec->settings)}}, {});
+  }
+  if (created > 0) machines_.list_refused(pool);
+  renewal_.judge_conformance(index);
+  for (const Index at : pool.workers) table_.set_timer(at);  // its times may have changed
+  agenda_.wake(index, true);
+}
+
+// One that is active again counts as created.
+PoolConfiguration::Taken PoolConfiguration::take_launch_config(
+    Index pool, const std::shared_ptr<const LaunchConfigSpec>& spec) {
+  const Index known =
+      registry_.find_launch_config(pools_[pool], spec->launch_config.launch_config_id);
+  if (known != no_index) {
+    LaunchConfigState& launch_config = launch_configs_[known];
+    const bool was_archived = launch_config.status == LaunchConfigStatus::archived;
+    if (!was_archived && same_content(*launch_config.spec, *spec)) {
+      Registry::set_spec(launch_config, spec);
+      return Taken::unchanged;
+    }
+    Registry::set_spec(launch_config, spec);
+    registry_.touch(known);
+    if (!was_archived) {
+      outbox_.emit_event("launch-configuration-updated", launch_config,
+                         "changed in what may change");
+      return Taken::updated;
+    }
+    const bool paused = launch_config.paused_until > clock_.now();  // a pause by an operator stays
+    launch_config.status = paused ? LaunchConfigStatus::paused : LaunchConfigStatus::active;
+    if (!paused) launch_config.paused_until = Time{};
+    launch_config.archived = Time{};
+    launch_config.outdated.reset();
+    outbox_.emit_event("launch-configuration-created", launch_config, "produced again");
+    return Taken::created;
+  }
+  const Index added = registry_.add_launch_config(pool, spec, clock_.now());
+  registry_.touch(added);
+  outbox_.emit_event("launch-configuration-created", launch_configs_[added], "new");
+  return Taken::created;
+}
+
+void PoolConfiguration::archive(Index index) {
+  LaunchConfigState& launch_config = launch_configs_[index];
+  launch_config.status = LaunchConfigStatus::archived;
+  launch_config.archived = clock_.now();
+  registry_.touch(index);
+  outbox_.emit_event("launch-configuration-archived", launch_config, "no longer produced");
+}
+
+// A pool that is no longer configured: nothing new, and those that run end as outdated ones do.
+void PoolConfiguration::drop_pool(Index index) {
+  for (const Index at : pools_[index].launch_configs)
+    if (launch_configs_[at].status != LaunchConfigStatus::archived) archive(at);
+  Pool& pool = pools_[index];
+  outbox_.emit_event("worker-pool-removed", pool, "no longer configured; its workers drain");
+  pool.spec.reset();
+  pool.want = pool.surplus = 0;
+  registry_.touch_pool(index);
+  pool.last_modified = clock_.now();
+  outbox_.journal(pool, "configuration",
+                  "the pool is no longer configured; its " + std::to_string(pool.workers.size()) +
+                      " workers drain",
+                  {}, {});
+  renewal_.judge_conformance(index);
+  for (const Index at : pool.workers) table_.set_timer(at);
+  agenda_.wake(index, true);
+}
+
+// Archived launch configurations live as long as workers of theirs, pools as long as launch
+// configurations.
+void PoolConfiguration::expire() {
+  for (Index at = 0; at < pools_.size(); ++at) {
+    Pool& pool = pools_[at];
+    if (pool.removed()) continue;
+    std::erase_if(pool.launch_configs, [&](Index index) {
+      const LaunchConfigState& launch_config = launch_configs_[index];
+      if (launch_config.status != LaunchConfigStatus::archived || launch_config.rows > 0)
+        return false;
+      outbox_.change(store::erase<LaunchConfigRow>(
+          {pool.id.str(), launch_config.spec->launch_config.launch_config_id.str()}));
+      if (launch_config.times)
+        outbox_.change(store::erase<TimesRow>(
+            {pool.id.str(), launch_config.spec->launch_config.launch_config_id.str()}));
+      registry_.remove_launch_config(index);
+      return true;
+    });
+    if (!pool.launch_configs.empty() || !agenda_.is_quiet(at)) continue;
+    if (pool.spec && pool.spec->origin.empty() && pool.spec->providers.empty() &&
+        api_pools_.erase(pool.id) > 0) {  // its owner has given it to no provider: all is over
+      api_rows_.erase(pool.id);
+      outbox_.change(store::erase<ApiPoolRow>({pool.id.str()}));
+      outbox_.emit_event("worker-pool-removed", pool,
+                         "no provider serves it and its workers are gone");
+      pool.spec.reset();
+    }
+    if (pool.spec) continue;
+    outbox_.change(store::erase<PoolRow>({pool.id.str()}));
+    registry_.remove_pool(at);
+  }
+}
+
+// -------------------------------------------------------------------------------------------------
+// Pools of the API
+
+Result<void> PoolConfiguration::put(const std::shared_ptr<const PoolSpec>& spec,
+                                    json::object document) {
+  if (auto refused = refuse_file_pool(spec->worker_pool_id)) return *refused;
+  api_pools_.insert_or_assign(spec->worker_pool_id, spec);
+  ApiPoolRow& row = api_rows_[spec->worker_pool_id];
+  row.worker_pool_id = spec->worker_pool_id;
+  row.document = std::move(document);
+  if (row.created == Time{}) row.created = clock_.now();
+  row.last_modified = clock_.now();
+  outbox_.change(store::put(row));
+  take_pool(registry_.index_of_pool(spec->worker_pool_id), spec);
+  return {};
+}
+
+Result<void> PoolConfiguration::remove(const WorkerPoolId& pool) {
+  if (auto refused = refuse_file_pool(pool)) return *refused;
+  if (api_pools_.erase(pool) == 0) return Error::not_found("there is no worker pool " + pool.str());
+  api_rows_.erase(pool);
+  outbox_.change(store::erase<ApiPoolRow>({pool.str()}));
+  drop_pool(registry_.index_of_pool(pool));
+  return {};
+}
+
+const ApiPoolRow* PoolConfiguration::find(const WorkerPoolId& id) const {
+  const auto found = api_rows_.find(id);
+  return found == api_rows_.end() ? nullptr : &found->second;
+}
+
+std::optional<Error> PoolConfiguration::refuse_file_pool(const WorkerPoolId& id) const {
+  const Pool* pool = registry_.find_pool(id);
+  if (!pool || !pool->spec || pool->spec->origin.empty()) return std::nullopt;
+  return Error::invalid("worker pool " + id.str() + " comes from " + pool->spec->origin +
+                        ": edit it there");
+}
+
+void PoolConfiguration::write_everything(store::Batch& out) const {
+  for (const auto& [id, row] : api_rows_) out.emplace_back(store::put(row));
+}
+
+Result<void> PoolConfiguration::load(const store::Store& store) {
+  return store::read_rows<ApiPoolRow>(store, [&](const ApiPoolRow& row) {
+    const Pool* pool = registry_.find_pool(row.worker_pool_id);
+    api_rows_[row.worker_pool_id] = row;
+    if (pool && pool->spec) api_pools_[row.worker_pool_id] = pool->spec;
+  });
+}
+
+// -------------------------------------------------------------------------------------------------
+// Pauses
+
+Result<void> PoolConfiguration::pause(const WorkerPoolId& pool, const LaunchConfigId& id,
+                                      Time until, const std::string& reason) {
+  const auto index = active_launch_config(pool, id);
+  if (!index) return index.error();
+  if (until <= clock_.now())
+    return Error::invalid("a pause must end in the future, not at " + format_time(until));
+  LaunchConfigState& launch_config = launch_configs_[*index];
+  launch_config.status = LaunchConfigStatus::paused;
+  launch_config.paused_until = until;
+  launch_config.pause_reason = reason;
+  registry_.touch(*index);
+  outbox_.emit_event("launch-configuration-paused", launch_config,
+                     "until " + format_time(until) + (reason.empty() ? "" : ": " + reason));
+  agenda_.set_timer(launch_config.pool, until);
+  agenda_.wake(launch_config.pool);
+  return {};
+}
+
+Result<void> PoolConfiguration::resume(const WorkerPoolId& pool, const LaunchConfigId& id) {
+  const auto index = active_launch_config(pool, id);
+  if (!index) return index.error();
+  end_pause(*index, "by an operator");
+  return {};
+}
+
+void PoolConfiguration::end_pauses(Index pool) {
+  for (const Index at : pools_[pool].launch_configs)
+    if (launch_configs_[at].status == LaunchConfigStatus::paused &&
+        launch_configs_[at].paused_until <= clock_.now())
+      end_pause(at, "the pause is over");
+}
+
+void PoolConfiguration::end_pause(Index index, const char* why) {
+  LaunchConfigState& launch_config = launch_configs_[index];
+  if (launch_config.status != LaunchConfigStatus::paused) return;
+  launch_config.status = LaunchConfigStatus::active;
+  launch_config.paused_until = Time{};
+  launch_config.pause_reason.clear();
+  registry_.touch(index);
+  outbox_.emit_event("launch-configuration-resumed", launch_config, why);
+  agenda_.wake(launch_config.pool);
+}
+
+Result<Index> PoolConfiguration::active_launch_config(const WorkerPoolId& id,
+                                                      const LaunchConfigId& wanted) const {
+  const Pool* pool = registry_.find_pool(id);
+  if (!pool) return Error::not_found("there is no worker pool " + id.str());
+  const Index index = registry_.find_launch_config(*pool, wanted);
+  if (index == no_index)
+    return Error::not_found("worker pool " + id.str() + " has no launch configuration " +
+                            wanted.str());
+  if (launch_configs_[index].status == LaunchConfigStatus::archived)
+    return Error::invalid("launch configuration " + wanted.str() +
+                          " is archived: nothing is launched from it");
+  return index;
+}
+
+}  // namespace muster::fleet

@@ -1,0 +1,112 @@
+// From the store back to the state, and the other way round.
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "host/fleet/fleet.hpp"
+#include "host/fleet/fleet_parts.hpp"
+#include "host/fleet/workers/worker_rows.hpp"
+#include "host/store/row.hpp"
+
+namespace muster::fleet {
+namespace {
+
+std::int64_t number_in(const std::string& text) {
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Fleet>> Fleet::load(const store::Store& store, Settings settings,
+                                           const std::string& host_id, Now now) {
+  std::map<std::string, std::string> host;
+  auto read = store::read_rows<HostRow>(store, [&](HostRow row) { host[row.name] = row.value; });
+  if (!read) return read.error();
+  // A store that was set back to an older copy has an old epoch, and providers have seen newer
+  // ones: the clock is ahead of any of them.
+  const std::int64_t seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(now.wall.time_since_epoch()).count();
+  const std::int64_t epoch = std::max(number_in(host["epoch"]) + 1, seconds);
+  auto fleet = std::make_unique<Fleet>(
+      std::move(settings), host.contains("hostId") ? host["hostId"] : host_id, epoch, now);
+  if (const auto numbers = fleet->parts_->outbox.load(store, number_in(host["nextNumber"]),
+                                                      number_in(host["nextEvent"]));
+      !numbers)
+    return numbers.error();
+  if (const auto parts = fleet->load_parts(store); !parts) return parts.error();
+  fleet->clock_was_set();  // it may have been set while no host ran
+  for (Index pool = 0; pool < fleet->pools().size(); ++pool) fleet->parts_->agenda.wake(pool, true);
+  return fleet;
+}
+
+Result<void> Fleet::load_parts(const store::Store& store) {
+  Parts& parts = *parts_;
+  if (const auto read = parts.registry.load(store); !read) return read;
+  for (const LaunchConfigState& launch_config : parts.registry.launch_configs())
+    if (launch_config.paused_until != Time{})
+      parts.agenda.set_timer(launch_config.pool, launch_config.paused_until);
+  if (const auto read = parts.pool_configuration.load(store); !read) return read;
+  if (const auto read = parts.measurements.load(store); !read) return read;
+  if (const auto read = parts.queue_link.load_reported(store); !read) return read;
+  if (const auto read = load_workers(store); !read) return read;
+  if (const auto read = parts.holds.load(store); !read) return read;
+  return parts.queue_link.load_queue(store);
+}
+
+Result<void> Fleet::load_workers(const store::Store& store) {
+  Registry& registry = parts_->registry;
+  std::map<std::pair<Index, LaunchConfigId>, Index> launch_configs;
+  for (Index at = 0; at < registry.launch_configs().size(); ++at)
+    launch_configs.emplace(
+        std::pair(registry.launch_configs()[at].pool,
+                  registry.launch_configs()[at].spec->launch_config.launch_config_id),
+        at);
+  std::optional<Error> wrong;
+  auto read = store::read_rows<WorkerRow>(store, [&](WorkerRow row) {
+    const Index pool = registry.find_pool_index(row.worker_pool_id);
+    const auto found = launch_configs.find({pool, row.launch_config_id});
+    if (found == launch_configs.end()) {
+      wrong = Error::internal("worker " + std::to_string(row.number) +
+                              " in the store is of a launch configuration that is not there");
+      return;
+    }
+    LaunchConfigState& launch_config = registry.launch_configs()[found->second];
+    const std::int64_t tasks = row.busy;
+    const Index group =
+        row.worker_id.empty() ? no_index : registry.index_of_group(row.worker_group.str());
+    Worker worker = worker_from(std::move(row));
+    worker.pool = pool;
+    worker.launch_config = found->second;
+    worker.provider = launch_config.provider;
+    worker.group = group;
+    worker.busy = parts_->queue_link.capacity_at_work(worker, tasks);
+    worker.claimed = worker.busy > 0 || worker.idle_since != Time{};
+    // They stay outdated until their documents are judged again.
+    if (worker.drain == Drain::outdated && worker.state == WorkerState::running)
+      launch_config.outdated = worker.reason;
+    const bool boots = worker.state == WorkerState::requested && has_instance(worker);
+    const Index index = parts_->table.restore(std::move(worker));
+    if (boots) launch_config.unregistered.push_back(index);
+  });
+  if (!read) return read;
+  if (wrong) return *wrong;
+  return {};
+}
+
+store::Batch Fleet::everything() const {
+  store::Batch rows;
+  rows.emplace_back(store::put(HostRow{"hostId", host_id()}));
+  rows.emplace_back(store::put(HostRow{"epoch", std::to_string(epoch())}));
+  parts_->outbox.write_numbers(rows);
+  parts_->pool_configuration.write_everything(rows);
+  parts_->registry.write_everything(rows);
+  parts_->measurements.write_everything(rows);
+  parts_->table.write_everything(rows);
+  parts_->holds.write_everything(rows);
+  parts_->queue_link.write_everything(rows);
+  return rows;
+}
+
+}  // namespace muster::fleet

@@ -1,0 +1,249 @@
+#include "host/fleet/lifecycle/worker_registration.hpp"
+
+#include <algorithm>
+
+#include <muster/codec.hpp>
+
+#include "host/fleet/model/sanitize.hpp"
+#include "host/fleet/model/words.hpp"
+
+namespace muster::fleet {
+namespace {
+
+Error no_longer_wanted(std::string message) {
+  return Error::not_found(std::move(message)).with_code("gone");
+}
+
+}  // namespace
+
+// -------------------------------------------------------------------------------------------------
+// Registration
+
+Result<Registered> WorkerRegistration::register_worker(const WorkerName& name,
+                                                       const ProviderId& provider,
+                                                       const Sha256& secret, const Proven& proven) {
+  const Index at = registry_.find_provider(provider);
+  if (at == no_index) return Error::not_found("there is no provider " + provider.str());
+  if (proven.reported)
+    if (const auto may = link_.check_reported(name, provider, *proven.reported); !may)
+      return may.error();
+  if (proven.admission)
+    if (const auto admitted = machines_.admit(at, name, *proven.admission); !admitted)
+      return admitted.error();
+  const Index index = table_.lookup(at, name.worker_group.str(), name.worker_id.str());
+  if (index == no_index || pools_[workers_[index].pool].id != name.worker_pool_id) {
+    list_soon(at);  // its launch may have lost its answer
+    return Error::not_found("there is no " + in_words(name) +
+                            " yet; if it was launched a moment ago, try again soon");
+  }
+  const Worker& worker = workers_[index];
+  if (deadlines_.has_expired(worker))
+    return Error::invalid("Worker " + name.worker_group.str() + "/" + name.worker_id.str() +
+                          " has expired");
+  if (worker.state == WorkerState::stopping || worker.state == WorkerState::stopped)
+    return no_longer_wanted(in_words(name) + " is to end: " + worker.reason);
+  if (worker.declared()) quarantine_.follow_newest(index);
+  const LaunchConfigState& launch_config = launch_configs_[worker.launch_config];
+  if (worker.state == WorkerState::requested && launch_config.outdated) {
+    const std::string why = *launch_config.outdated;
+    termination_.stop(index, "outdated before it registered: " + why);
+    return no_longer_wanted(in_words(name) + " is outdated: " + why);
+  }
+  if (worker.drain == Drain::outdated)
+    return no_longer_wanted(in_words(name) + " is outdated: " + worker.reason);
+  if (worker.declared() && launch_config.outdated)
+    return no_longer_wanted(in_words(name) + " is outdated: " + *launch_config.outdated);
+  const bool first = worker.registered == Time{};
+  const bool was_away = worker.drain == Drain::absent || worker.drain == Drain::nonconformant ||
+                        (worker.drain == Drain::interrupted && worker.declared());
+  if (first) became_running(index);
+  Registered registered = renew(index, secret, {});
+  link_.keep_reported(worker.number, proven.reported);
+  if (was_away) draining_.end(index, "it has registered");
+  if (first || was_away)
+    outbox_.emit_event(
+        "worker-running", worker, first ? "registered" : "registered again",
+        proven.claims.empty() ? json::object() : json::object{{"claims", proven.claims}});
+  return registered;
+}
+
+void WorkerRegistration::became_running(Index index) {
+  if (!workers_[index].declared()) measurements_.measure_start(workers_[index]);
+  {
+    WorkerEdit worker(table_, index);
+    if (worker->canary) holds_.canary_succeeded(*worker);
+    worker->state = WorkerState::running;
+    worker->phase = LaunchPhase::launched;
+    worker->lost = false;
+    worker->since = worker->registered = clock_.now();
+    worker->attempts = 0;
+    worker->reason = "registered";
+  }
+  const Worker& worker = workers_[index];
+  LaunchConfigState& launch_config = launch_configs_[worker.launch_config];
+  launch_config.health.registered(clock_.now());
+  launch_config.on_probation = false;
+  registry_.touch(worker.launch_config);
+  agenda_.wake(worker.pool);
+}
+
+Registered WorkerRegistration::renew(Index index, const Sha256& secret, const Sha256& next_secret) {
+  const Lifecycle& life = registry_.lifecycle_of(workers_[index]);
+  WorkerEdit worker(table_, index);
+  worker->credentials_expire = clock_.now() + life.reregistration_timeout;
+  worker->last_active = clock_.now();
+  worker->secret = secret;
+  worker->next_secret = next_secret;
+  const LaunchConfigState& launch_config = launch_configs_[worker->launch_config];
+  return {worker->number, launch_config.spec->launch_config.launch_config_id,
+          worker->credentials_expire,
+          launch_configs_[registry_.newest_launch_config(*worker)].spec->worker_config};
+}
+
+Result<Registered> WorkerRegistration::reregister_worker(const WorkerName& name,
+                                                         const Sha256& secret,
+                                                         const Sha256& next_secret) {
+  const auto index = table_.known(name);
+  if (!index) return index.error();
+  const Worker& worker = workers_[*index];
+  if (worker.state == WorkerState::requested)
+    return Error::invalid(in_words(name) + " has not registered yet");
+  // Both are compared, so that the time it takes reveals nothing.
+  const bool told_last = equal_in_constant_time(worker.next_secret, secret);
+  const bool used_last = equal_in_constant_time(worker.secret, secret);
+  if (secret == Sha256{} || (!told_last && !used_last))
+    return Error::auth("this is not the secret of " + in_words(name)).with_code("wrongSecret");
+  if (worker.state != WorkerState::running)
+    return no_longer_wanted(in_words(name) + " is to end: " + worker.reason);
+  if (deadlines_.has_expired(worker))
+    return no_longer_wanted(in_words(name) + " was declared until " + format_time(worker.expires));
+  if (worker.drain == Drain::nonconformant)
+    return no_longer_wanted(in_words(name) + " is in quarantine: " + worker.reason);
+  if (worker.drain == Drain::outdated) {
+    Error told = no_longer_wanted(in_words(name) + " is outdated: " + worker.reason);
+    if (worker.declared() && pools_[worker.pool].spec)
+      quarantine_.set_aside(*index, "outdated: " + worker.reason);
+    return told;
+  }
+  const bool was_absent = worker.drain == Drain::absent;
+  Registered renewed = renew(*index, secret, next_secret);
+  if (was_absent) draining_.end(*index, "it has renewed its credentials");
+  return renewed;
+}
+
+// -------------------------------------------------------------------------------------------------
+// Work
+
+Result<void> WorkerRegistration::worker_active(const WorkerName& name, std::int64_t busy) {
+  const auto index = table_.known(name);
+  if (!index) return index.error();
+  if (workers_[*index].state != WorkerState::running)
+    return no_longer_wanted(in_words(name) + " does not run");
+  const std::int64_t most =
+      std::max<std::int64_t>(workers_[*index].capacity, link_.tasks_at_once(workers_[*index]));
+  if (busy < 0 || busy > most)
+    return Error::invalid("busy is " + std::to_string(busy) + ", but the worker's capacity is " +
+                          std::to_string(most));
+  // What is leased of a worker is work, also if the worker knows nothing of it.
+  const auto works =
+      std::max(link_.capacity_at_work(workers_[*index], busy), link_.leased_of(workers_[*index]));
+  const bool first = works > 0 && !workers_[*index].claimed;
+  const bool changed = workers_[*index].busy != works;
+  {
+    WorkerEdit worker(table_, *index);
+    if (works == 0 && worker->busy != 0) worker->idle_since = clock_.now();
+    worker->working = static_cast<std::int32_t>(busy);
+    worker->busy = works;
+    worker->claimed |= works > 0;
+    worker->last_active = clock_.now();
+  }
+  const Worker& worker = workers_[*index];
+  if (first) {
+    launch_configs_[worker.launch_config].health.claimed(clock_.now());
+    registry_.touch(worker.launch_config);
+  }
+  if (changed) agenda_.wake(worker.pool);
+  return {};
+}
+
+// Asked by a worker that has nothing to do.
+Result<ShouldTerminate> WorkerRegistration::should_terminate(const WorkerName& name) {
+  const auto index = table_.known(name);
+  if (!index) return index.error();
+  const Worker& worker = workers_[*index];
+  if (worker.state == WorkerState::stopping || worker.state == WorkerState::stopped)
+    return ShouldTerminate{true, worker.reason};
+  if (worker.state == WorkerState::requested) return ShouldTerminate{false, "not registered yet"};
+  const bool works = link_.leased_of(worker) > 0;
+  // A worker that reports its work has its idleTimeout; another asks when it thinks it is time.
+  const bool long_idle =
+      worker.busy < 0 ||
+      (worker.busy == 0 &&
+       worker.idle_since + registry_.lifecycle_of(worker).idle_timeout <= clock_.now());
+  // After a start the demand is not known yet.
+  if (!works && worker.drain == Drain::none && clock_.may_judge() && long_idle &&
+      draining_.may_shrink(pools_[worker.pool], worker))
+    draining_.start(*index, Drain::surplus, "over capacity: nothing waits for it");
+  // Thousands ask every few seconds: to the minute is enough for what depends on it.
+  if (clock_.now() - workers_[*index].last_active >= std::chrono::minutes(1))
+    WorkerEdit(table_, *index)->last_active = clock_.now();
+  const Worker& judged = workers_[*index];
+  const bool needed = works || judged.drain == Drain::none;
+  return ShouldTerminate{!works && judged.is_draining_out(), needed ? "needed" : judged.reason};
+}
+
+Result<PoolErrorRow> WorkerRegistration::report_error(const WorkerName& name,
+                                                      const std::string& kind,
+                                                      const std::string& title,
+                                                      const std::string& description,
+                                                      json::object extra) {
+  const auto index = table_.known(name);
+  if (!index) return index.error();
+  const Worker& worker = workers_[*index];
+  launch_configs_[worker.launch_config].health.failed_later(clock_.now(), ErrorClass::internal);
+  registry_.touch(worker.launch_config);
+  extra["workerGroup"] = name.worker_group.str();
+  extra["workerId"] = name.worker_id.str();
+  return outbox_.pool_error(worker, kind.c_str(), title, description, std::move(extra));
+}
+
+Result<void> WorkerRegistration::interrupt(const WorkerName& name,
+                                           const Interruption& interruption) {
+  const auto index = table_.known(name);
+  if (!index) return index.error();
+  draining_.interrupt(*index, {clamp_time(interruption.at), shortened(interruption.reason)});
+  return {};
+}
+
+// -------------------------------------------------------------------------------------------------
+// Its end
+
+Result<void> WorkerRegistration::remove(const WorkerName& name, const std::string& reason) {
+  const auto index = table_.known(name);
+  if (!index) return index.error();
+  const Worker& worker = workers_[*index];
+  if (!is_alive(worker) || worker.state == WorkerState::stopping) return {};
+  const std::string why = reason.empty() ? "removed" : reason;
+  // Of one that was to end anyway the reason for that says more.
+  const bool drains = worker.state == WorkerState::running && worker.drain != Drain::none;
+  termination_.stop(*index, drains ? worker.reason + " (" + why + ")" : why);
+  return {};
+}
+
+Result<void> WorkerRegistration::sign_off(const WorkerName& name, const std::string& reason) {
+  const auto index = table_.known(name);
+  if (!index) return index.error();
+  const Worker& worker = workers_[*index];
+  if (!worker.persists_when_absent() || worker.state != WorkerState::running)
+    return remove(name, reason);
+  {
+    WorkerEdit changing(table_, *index);
+    changing->credentials_expire = Time{};
+    changing->secret = changing->next_secret = Sha256{};
+  }
+  if (worker.drain == Drain::none || worker.drain == Drain::interrupted)
+    draining_.start(*index, Drain::absent, reason);
+  return {};
+}
+
+}  // namespace muster::fleet

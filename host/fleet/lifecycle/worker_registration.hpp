@@ -1,0 +1,54 @@
+// What workers say: they register, renew their credentials, report their work and sign off. See
+// Fleet for the promises of each.
+#pragma once
+
+#include <string>
+
+#include "host/fleet/lifecycle/declared_machines.hpp"
+#include "host/fleet/lifecycle/draining.hpp"
+#include "host/fleet/lifecycle/quarantine.hpp"
+#include "host/fleet/lifecycle/termination.hpp"
+
+namespace muster::fleet {
+
+class WorkerRegistration : Stage {
+ public:
+  WorkerRegistration(const StageContext& context, ProviderHolds& holds, QueueLink& link,
+                     Measurements& measurements, WorkerTermination& termination, Draining& draining,
+                     Quarantine& quarantine, DeclaredMachines& machines)
+      : Stage(context),
+        holds_(holds),
+        link_(link),
+        measurements_(measurements),
+        termination_(termination),
+        draining_(draining),
+        quarantine_(quarantine),
+        machines_(machines) {}
+
+  Result<Registered> register_worker(const WorkerName& name, const ProviderId& provider,
+                                     const Sha256& secret, const Proven& proven);
+  Result<Registered> reregister_worker(const WorkerName& name, const Sha256& secret,
+                                       const Sha256& next_secret);
+  Result<void> worker_active(const WorkerName& name, std::int64_t busy);
+  Result<ShouldTerminate> should_terminate(const WorkerName& name);
+  Result<PoolErrorRow> report_error(const WorkerName& name, const std::string& kind,
+                                    const std::string& title, const std::string& description,
+                                    json::object extra);
+  Result<void> interrupt(const WorkerName& name, const Interruption& interruption);
+  Result<void> remove(const WorkerName& name, const std::string& reason);
+  Result<void> sign_off(const WorkerName& name, const std::string& reason);
+
+ private:
+  void became_running(Index worker);
+  Registered renew(Index worker, const Sha256& secret, const Sha256& next_secret);
+
+  ProviderHolds& holds_;
+  QueueLink& link_;
+  Measurements& measurements_;
+  WorkerTermination& termination_;
+  Draining& draining_;
+  Quarantine& quarantine_;
+  DeclaredMachines& machines_;
+};
+
+}  // namespace muster::fleet

@@ -1,0 +1,138 @@
+#include "host/fleet/queue_link/queue_demand.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "host/fleet/model/sanitize.hpp"
+#include "host/queue/queue.hpp"
+
+namespace muster::fleet {
+
+void QueueDemand::outside_changed(const Demand& demand) {
+  for (Index at = 0; at < pools_.size(); ++at) {
+    Pool& pool = pools_[at];
+    if (pool.removed()) continue;
+    const auto found = demand.find(pool.id);
+    PoolDemand is = found == demand.end() ? PoolDemand{} : found->second;
+    is.pending = clamp_capacity(is.pending);
+    if (is.claimed) is.claimed = clamp_capacity(*is.claimed);
+    is.note = shortened(std::move(is.note));
+    pool.outside = std::move(is);
+    add_up(at);
+  }
+}
+
+void QueueDemand::add_up(Index index) {
+  Pool& pool = pools_[index];
+  PoolDemand is = pool.outside;
+  is.pending = clamp_capacity(is.pending + pool.in_queue);
+  if (is.pending == pool.demand.pending && is.claimed == pool.demand.claimed &&
+      is.note == pool.demand.note)
+    return;
+  pool.demand = std::move(is);
+  agenda_.wake(index, true);
+}
+
+namespace {
+
+// The launch configurations of a pool whose workers could serve what waits, and how much of such a
+// worker's capacity goes with each "active-task" of it: more if it is another resource that runs
+// out.
+struct Servers {
+  std::vector<Index> launch_configs = {};
+  double capacity_each = 0;
+};
+
+}  // namespace
+
+Time QueueDemand::next_wake() const {
+  if (link_.queue().demand_changed()) return measured_ + settings_.decision_gap;
+  return link_.queue().waiting() > 0 ? measured_ + settings_.poll : Time::max();
+}
+
+// Each request counts once: for the first pool in the order of its candidates that could launch a
+// worker for it and has room to grow; if none has, for the first that could.
+void QueueDemand::assign(const std::vector<queue::Waiting>& demand, const TakeDemand& take) const {
+  std::vector<Index> shared;
+  for (const auto& [id, at] : registry_.pool_indices()) {
+    const Pool& pool = pools_[at];
+    if (demand.empty() || !pool.spec || pool.removed()) continue;
+    const queue::TeamPool* known = link_.queue().find_pool(id);
+    if (!(known && known->dedicated)) shared.push_back(at);
+  }
+  const auto servers_in = [&](const Pool& pool, const queue::Waiting& waiting) {
+    Servers servers;
+    for (const Index at : pool.launch_configs) {
+      const LaunchConfigState& state = launch_configs_[at];
+      if (state.status == LaunchConfigStatus::archived ||
+          !state.promised.serves(waiting.tags, waiting.needs))
+        continue;
+      const double capacity = state.promised.has.share_of(waiting.needs) *
+                              static_cast<double>(instance_capacity(*state.spec));
+      const double each = capacity / static_cast<double>(waiting.needs.active_task);
+      servers.capacity_each =
+          servers.launch_configs.empty() ? each : std::min(each, servers.capacity_each);
+      servers.launch_configs.push_back(at);
+    }
+    return servers;
+  };
+  std::vector<double> queued(pools_.size());
+  for (const queue::Waiting& waiting : demand) {
+    std::vector<Index> candidates;
+    for (const WorkerPoolId& id : waiting.pools)
+      if (const Index known = registry_.find_pool_index(id); known != no_index)
+        candidates.push_back(known);
+    if (waiting.shared) std::ranges::copy(shared, std::back_inserter(candidates));
+    auto left = static_cast<double>(waiting.capacity);
+    std::int64_t requests = waiting.capacity / waiting.needs.active_task;
+    const auto give = [&](Index at, const Servers& servers, double taken) {
+      const double capacity = taken * servers.capacity_each;
+      const std::int64_t whole =
+          taken >= left ? requests : static_cast<std::int64_t>(taken) / waiting.needs.active_task;
+      take(waiting, {at, whole, capacity, servers.launch_configs});
+      queued[at] += capacity;
+      left -= taken;
+      requests -= whole;
+    };
+    std::optional<std::pair<Index, Servers>> first;
+    for (const Index at : candidates) {
+      if (left <= 0) break;
+      if (!pools_[at].spec) continue;
+      const Servers servers = servers_in(pools_[at], waiting);
+      if (servers.launch_configs.empty()) continue;
+      if (!first) first = {at, servers};
+      const double room =
+          static_cast<double>(pools_[at].spec->settings.max_capacity - pools_[at].totals.running) -
+          queued[at];
+      if (room > 0) give(at, servers, std::min(left, room / servers.capacity_each));
+    }
+    if (left <= 0) continue;
+    if (first)
+      give(first->first, first->second, left);
+    else
+      take(waiting, {no_index, requests, left, {}});
+  }
+}
+
+void QueueDemand::measure() {
+  if (clock_.now() < next_wake() && clock_.now() >= measured_) return;
+  measured_ = clock_.now();
+  std::vector<bool> wanted(launch_configs_.size(), false);
+  std::vector<double> queued(pools_.size());
+  assign(link_.queue().take_demand(), [&](const queue::Waiting&, const Assigned& assigned) {
+    if (assigned.pool == no_index) return;
+    for (const Index launch_config : assigned.launch_configs) wanted[launch_config] = true;
+    queued[assigned.pool] += assigned.capacity;
+  });
+  for (Index at = 0; at < launch_configs_.size(); ++at)
+    launch_configs_[at].queue_wants_it = wanted[at];
+  for (Index at = 0; at < pools_.size(); ++at) {
+    if (pools_[at].removed()) continue;
+    const std::int64_t in_queue = whole_capacity(queued[at]);
+    if (pools_[at].in_queue == in_queue) continue;
+    pools_[at].in_queue = in_queue;
+    add_up(at);
+  }
+}
+
+}  // namespace muster::fleet

@@ -1,0 +1,64 @@
+// What a decision hands out: rows for the store, events, the journal of pools and their errors. It
+// gives numbers to all of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "host/events/model/event.hpp"
+#include "host/fleet/state/fleet_clock.hpp"
+#include "host/fleet/state/host_identity.hpp"
+#include "host/fleet/state/registry.hpp"
+#include "host/store/store.hpp"
+
+namespace muster::fleet {
+
+class Outbox {
+ public:
+  Outbox(const HostIdentity& identity, const FleetClock& clock, const Registry& registry)
+      : identity_(identity), clock_(clock), registry_(registry) {}
+
+  // Never given twice, also not by a host that starts after this one.
+  std::int64_t next_number();
+  // The number that next_number() would give; grows from time to time.
+  std::int64_t coming_number() const { return next_number_; }
+
+  void change(store::Change change) { changes_.push_back(std::move(change)); }
+  store::Batch& changes() { return changes_; }
+
+  // The event gets its number and the time of the decision.
+  void record(events::Event event);
+  void emit_event(const char* kind, const Worker& worker, std::string text,
+                  json::object details = {});
+  void emit_event(const char* kind, const LaunchConfigState& launch_config, std::string text);
+  void emit_event(const char* kind, const Pool& pool, std::string text, json::object details = {});
+  void emit_event(const char* kind, const ProviderState& provider, std::string text,
+                  json::object details = {});
+
+  // An error that the owner of the worker's pool is shown, with its event.
+  PoolErrorRow pool_error(const Worker& worker, const char* kind, std::string title,
+                          std::string description, json::object extra = {});
+  // A decision about the pool, for `muster log`.
+  void journal(const Pool& pool, const char* kind, std::string reason, json::object inputs,
+               json::object outputs);
+
+  store::Batch take_changes() { return std::exchange(changes_, {}); }
+  std::vector<events::Event> take_events() { return std::exchange(events_, {}); }
+
+  // Erases what is older than that from the store.
+  void erase_before(Time journal, Time events);
+  void write_numbers(store::Batch& out) const;
+  // Numbers go on behind those, and behind the newest event in the store.
+  Result<void> load(const store::Store& store, std::int64_t next_number, std::int64_t next_event);
+
+ private:
+  const HostIdentity& identity_;
+  const FleetClock& clock_;
+  const Registry& registry_;
+  std::int64_t next_number_ = 1, reserved_ = 1;
+  std::int64_t next_event_ = 1;
+  store::Batch changes_;
+  std::vector<events::Event> events_;
+};
+
+}  // namespace muster::fleet

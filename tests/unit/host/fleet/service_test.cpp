@@ -1,0 +1,138 @@
+// The fleet's thread goes on, or stops visibly, whatever the functions that are handed to it throw.
+#include "host/fleet/service.hpp"
+
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/queue/queue.hpp"
+#include "host/store/memory_store.hpp"
+
+namespace muster::fleet {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+class Lines final : public LogOutput {
+ public:
+  void write(LogLevel, const std::string& line) override {
+    const std::lock_guard lock(mutex_);
+    text_ += line + "\n";
+  }
+  std::string text() const {
+    const std::lock_guard lock(mutex_);
+    return text_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string text_;
+};
+
+class ServiceExceptions : public ::testing::Test {
+ protected:
+  ServiceExceptions() {
+    service.emplace(std::make_unique<Fleet>(Settings{}, "host", 1, Now{clock->now(), 1h}),
+                    ServiceParts{.store = &store,
+                                 .clock = clock,
+                                 .log = Log(lines, LogLevel::info, LogFormat::text, clock),
+                                 .find_plugin = [](const std::string&) { return Callee{}; }});
+  }
+
+  Result<int> works() {
+    return service->change<int>([](Fleet& fleet, Now now) -> Result<int> {
+      fleet.provider_up({.provider_id = ProviderId("cloud")}, now);
+      return 7;
+    });
+  }
+
+  std::shared_ptr<Lines> lines = std::make_shared<Lines>();
+  std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>();
+  store::MemoryStore store;
+  std::optional<Service> service;
+};
+
+TEST_F(ServiceExceptions, of_a_change_are_answered_and_the_fleet_goes_on) {
+  const auto answer = service->change<int>(
+      [](Fleet&, Now) -> Result<int> { throw std::runtime_error("no such member"); });
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().error_class, ErrorClass::internal);
+  EXPECT_THAT(answer.error().message, HasSubstr("no such member"));
+  EXPECT_THAT(lines->text(), HasSubstr("no such member"));
+  EXPECT_TRUE(service->store_health().ok);
+  EXPECT_TRUE(works());
+}
+
+TEST_F(ServiceExceptions, that_are_no_standard_ones_are_answered_too) {
+  const auto answer = service->change<int>([](Fleet&, Now) -> Result<int> { throw 7; });
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().error_class, ErrorClass::internal);
+  EXPECT_TRUE(works());
+}
+
+TEST_F(ServiceExceptions, after_complete_calls_to_the_fleet_keep_what_these_have_changed) {
+  const auto answer = service->change<int>([](Fleet& fleet, Now now) -> Result<int> {
+    fleet.provider_up({.provider_id = ProviderId("cloud")}, now);
+    throw std::runtime_error("later");
+  });
+  EXPECT_FALSE(answer);
+  std::size_t providers = 0;
+  service->read([&](const Fleet& fleet, Now) { providers = fleet.providers().size(); });
+  EXPECT_EQ(providers, 1u);
+  EXPECT_TRUE(works());
+}
+
+TEST_F(ServiceExceptions, within_a_change_stop_all_decisions_visibly) {
+  const auto answer = service->change<int>([](Fleet& fleet, Now now) -> Result<int> {
+    fleet.change_queue(now);
+    throw std::runtime_error("half of it");
+  });
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().error_class, ErrorClass::internal);
+  EXPECT_THAT(answer.error().message, HasSubstr("half of it"));
+  EXPECT_FALSE(service->store_health().ok);
+  EXPECT_THAT(service->store_health().sentence, HasSubstr("restart the host"));
+  EXPECT_THAT(lines->text(), HasSubstr("half of it"));
+  const auto later = works();
+  ASSERT_FALSE(later);
+  EXPECT_EQ(later.error().code, "readOnly");
+  EXPECT_THAT(later.error().message, HasSubstr("decisions have stopped"));
+}
+
+TEST_F(ServiceExceptions, within_a_change_leave_readers_alone_and_make_nothing_durable) {
+  ASSERT_TRUE(works());
+  const auto before = store.contents();
+  EXPECT_FALSE(service->change<int>([](Fleet& fleet, Now now) -> Result<int> {
+    fleet.provider_up({.provider_id = ProviderId("other")}, now);
+    fleet.change_queue(now);
+    throw std::runtime_error("half of it");
+  }));
+  bool looked = false;
+  service->read([&](const Fleet&, Now) { looked = true; });
+  EXPECT_TRUE(looked);
+  service->stop(1s);
+  EXPECT_EQ(store.contents(), before);
+}
+
+TEST_F(ServiceExceptions, of_a_posted_change_are_logged) {
+  service->post([](Fleet&, Now) { throw std::runtime_error("nobody waits for this"); });
+  EXPECT_TRUE(works());
+  EXPECT_THAT(lines->text(), HasSubstr("nobody waits for this"));
+}
+
+TEST_F(ServiceExceptions, of_a_read_reach_its_caller) {
+  EXPECT_THROW(service->read([](const Fleet&, Now) { throw std::runtime_error("unreadable"); }),
+               std::runtime_error);
+  EXPECT_TRUE(works());
+}
+
+TEST_F(ServiceExceptions, of_a_look_are_logged) {
+  service->look([](const Fleet&, Now) { throw std::runtime_error("unseen"); });
+  EXPECT_TRUE(works()) << "a look that had to wait has run before a later change";
+  EXPECT_THAT(lines->text(), HasSubstr("unseen"));
+}
+
+}  // namespace
+}  // namespace muster::fleet
