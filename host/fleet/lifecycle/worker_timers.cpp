@@ -53,9 +53,10 @@ void WorkerTimers::on_running(Index index) {
   // An outdated one has until its credentials expire.
   if (may_judge && worker.busy <= 0 && worker.drain != Drain::outdated && !worker.declared() &&
       std::max(worker.last_active, worker.registered) + life.queue_inactivity_timeout <= now)
-    return termination_.stop_with_error(
-        index, "inactivity-timeout", "was not active",
-        "it did not report activity for " + std::to_string(life.queue_inactivity_timeout.count()) + " s");
+    return termination_.stop_with_error(index, "inactivity-timeout", "was not active",
+                                        "it did not report activity for " +
+                                            std::to_string(life.queue_inactivity_timeout.count()) +
+                                            " s");
   if (worker.quarantined_until != Time{} && worker.quarantined_until <= now)
     return quarantine_.expire(index);
   if (worker.drain == Drain::surplus && worker.busy == 0 && may_judge &&
