@@ -22,7 +22,7 @@ struct Status {
   std::optional<Time> loaded_at = {};
   std::size_t files = 0, pools = 0, launch_configs = 0;
 
-  // The newest revision, if it is another one, and why it does not serve. Stays until it is mended.
+  // The newest revision, if it is another one, and why it does not serve. Stays until it is fixed.
   std::string refused_revision = {};
   std::optional<Time> refused_at = {};
   rules::Problems problems = {};  // of the newest revision: errors, and warnings even if it serves

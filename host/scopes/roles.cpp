@@ -31,7 +31,7 @@ std::string with_parameter(const std::string& scope, const std::string& value) {
   return text;
 }
 
-// Could be, or stand for, `assume:...`. Whoever may do everything needs no roles, and a role that
+// Could be, or stand for, `assume:...`. A client that may do everything needs no roles, and a role that
 // gives everything leads nowhere.
 bool may_assume(std::string_view scope) {
   if (scope == "*") return false;

@@ -63,5 +63,13 @@ TEST(FailedRegistrations, a_machine_is_known_by_its_address) {
   EXPECT_EQ(address_of(""), "");
 }
 
+TEST(FailedRegistrations, a_machine_behind_a_relay_is_known_by_its_network) {
+  EXPECT_EQ(network_of("192.0.2.7"), "192.0.2.7");
+  EXPECT_EQ(network_of("2001:db8:1:2:3:4:5:6"), network_of("2001:db8:1:2::1"));
+  EXPECT_NE(network_of("2001:db8:1:2::1"), network_of("2001:db8:1:3::1"));
+  for (const char* none : {"", "m.example.com", "192.0.2", "[::1]", "192.0.2.7:80"})
+    EXPECT_EQ(network_of(none), "") << none;
+}
+
 }  // namespace
 }  // namespace muster::registration

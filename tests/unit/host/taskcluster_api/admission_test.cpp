@@ -29,7 +29,7 @@ struct Joining : ::testing::Test {
     const Reply made =
         scene.call("createWorkerPool", {"p/w"}, {.body = pool_of_macs(scene, "14.*")});
     ASSERT_EQ(made.status, 200) << made.text;
-    // Whoever knows the word comes in, if its state is right.
+    // A machine that knows the word comes in, if its state is right.
     scene.identify_rack = [this](const IdentifyRequest& request) -> Result<Identity> {
       asked.push_back(request);
       if (request.proof != json::object{{"word", "please"}})

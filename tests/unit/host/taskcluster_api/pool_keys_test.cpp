@@ -1,4 +1,4 @@
-// Pools with keys: whoever joins has to sign, whatever else its provider wants to see.
+// Pools with keys: a machine that joins has to sign, whatever else its provider requires.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
