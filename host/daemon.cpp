@@ -4,11 +4,11 @@
 #include <future>
 #include <thread>
 
-#include "host/api/client_routes.hpp"
-#include "host/api/routes.hpp"
+#include "host/api/api.hpp"
 #include "host/config/changes.hpp"
 #include "host/config/default_configuration.hpp"
 #include "host/taskcluster_api/api.hpp"
+#include "host/wiring/api_services.hpp"
 #include "host/wiring/fleet_metrics.hpp"
 #include "host/wiring/host_plugins.hpp"
 #include "host/wiring/registration_dependencies.hpp"
@@ -140,7 +140,8 @@ std::optional<ExitCode> Daemon::load_plugins() {
 }
 
 std::optional<ExitCode> Daemon::listen() {
-  router_ = std::make_unique<http::Router>(log_, auth::Guard(auth_.authority(), route_scopes()));
+  router_ =
+      std::make_unique<http::Router>(log_, auth::Guard(auth_.authority(), api::route_scopes()));
   workers_ = std::make_unique<http::WorkerThreads>(2, 64, log_);
   auto server = http::Server::listen(server_settings(*configuration_), *router_, clock_, log_);
   if (!server) {
@@ -185,15 +186,13 @@ std::optional<ExitCode> Daemon::listen() {
 
 void Daemon::add_all_routes(const std::string& public_url) {
   const FleetAccess fleet{fleet_.get(), no_fleet_};
-  add_metrics_route(*router_, *workers_, metrics_, configuration_->http.metrics_need_token);
-  add_routes(*router_, {status_, clock_, *plugins_, *workers_, fleet});
-  add_client_routes(*router_, *workers_, auth_);
   registrar_ = std::make_unique<registration::Registrar>(
       registration_dependencies({status_, *plugins_, auth_.authority(), fleet, public_url, log_}));
+  api::add_routes(*router_, api_services({status_, *plugins_, auth_, *registrar_, *workers_,
+                                          metrics_, fleet, log_}));
   taskcluster_api::add_routes(
       *router_, taskcluster_api_parts({status_, *plugins_, auth_.authority(), *registrar_,
                                        *workers_, fleet, public_url, log_}));
-  if (fleet_) fleet_->events().add_routes(*router_);
   metrics_.add_source([this](metrics::Page& page) {
     page.gauge("muster_build_info", "1; the label says which version runs", 1,
                {{"version", MUSTER_VERSION}});

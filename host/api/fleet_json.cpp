@@ -4,7 +4,7 @@
 
 #include <muster/codec.hpp>
 
-#include "host/api/members.hpp"
+#include "host/api/json_members.hpp"
 #include "host/fleet/allocation/throttle.hpp"
 
 namespace muster::api {
@@ -161,8 +161,8 @@ json::object worker_document(const fleet::Fleet& fleet, const fleet::Worker& wor
       {"pricePerHour", worker.price},
       {"reason", worker.reason}};
   if (worker.busy >= 0) document["busy"] = worker.busy;
-  if (const fleet::QueueFacts* announced = fleet.reported_facts(worker))
-    document["announced"] = codec::to_value(*announced);
+  if (const fleet::QueueFacts* reported = fleet.reported_facts(worker))
+    document["announced"] = codec::to_value(*reported);
   put_time(document, "created", worker.created);
   put_time(document, "since", worker.since);
   put_time(document, "registered", worker.registered);

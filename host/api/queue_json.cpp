@@ -3,7 +3,7 @@
 #include <muster/codec.hpp>
 
 #include "host/api/fleet_json.hpp"
-#include "host/api/members.hpp"
+#include "host/api/json_members.hpp"
 #include "host/fleet/model/sanitize.hpp"
 #include "host/queue/pool_keys.hpp"
 

@@ -205,4 +205,42 @@ Numbers Service::numbers() const {
   return numbers;
 }
 
+// -------------------------------------------------------------------------------------------------
+// For the API
+
+std::shared_ptr<http::Stream> Service::open_stream(const EventQuery& query) {
+  const std::int64_t newest = log_.newest();
+  return std::make_shared<EventStream>(
+      StreamParts{&log_, &readers_, parts_.clock.get(), &listeners_}, query.filter,
+      query.start(newest, newest));
+}
+
+std::optional<WebhookStatus> Service::webhook_status(const std::string& name) const {
+  const auto running = find_webhook(name);
+  if (!running) return std::nullopt;
+  return running->webhook->status();
+}
+
+Result<std::vector<DeadLetterRow>> Service::dead_letters(const std::string& webhook,
+                                                         std::int64_t after,
+                                                         std::size_t limit) const {
+  return book_.dead_letters(Webhook::consumer_of(webhook), after, limit);
+}
+
+Result<std::optional<DeadLetterRow>> Service::dead_letter(const std::string& webhook,
+                                                          std::int64_t number) const {
+  return book_.dead_letter(Webhook::consumer_of(webhook), number);
+}
+
+bool Service::retry_dead_letter(const std::string& webhook, std::int64_t number) {
+  const auto running = find_webhook(webhook);
+  if (running) running->webhook->retry_dead_letter(number);
+  return running != nullptr;
+}
+
+bool Service::erase_dead_letter(const std::string& webhook, std::int64_t number,
+                                std::function<void()> durable) {
+  return book_.erase(Webhook::consumer_of(webhook), number, std::move(durable));
+}
+
 }  // namespace muster::events

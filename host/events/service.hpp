@@ -3,7 +3,6 @@
 //   auto events = events::Service::make({configuration, store, clock, log});      // before the
 //   fleet ServiceParts{..., .listener = [&](const auto& durable) { events->on_durable(durable); }}
 //   events->start([&](auto batch, auto durable) { return committer.submit(batch, durable); });
-//   events->add_routes(router);
 //
 // It ends in this order: the HTTP server, stop(), the fleet, this object.
 #pragma once
@@ -23,7 +22,6 @@
 #include "host/events/webhook.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/log.hpp"
-#include "lib/http/router.hpp"
 #include "lib/http/worker_threads.hpp"
 
 namespace muster::events {
@@ -35,6 +33,8 @@ struct Numbers {
   std::vector<WebhookStatus> webhooks = {};
   std::optional<AmqpStatus> amqp = {};
 };
+
+json::object to_json(const WebhookStatus& status);
 
 // THREADS: any, unless said otherwise.
 class Service {
@@ -64,9 +64,6 @@ class Service {
   // Sends no more. IDEMPOTENT.
   void stop();
 
-  // GET /api/muster/v1/events, .../webhooks and what is below, .../amqp.
-  void add_routes(http::Router& router);
-
   Numbers numbers() const;
   json::value webhooks_json() const;
   json::value amqp_json() const;
@@ -74,6 +71,24 @@ class Service {
   json::value status_json() const;
 
   const EventLog& log() const { return log_; }
+  // What a listener hears, beginning where the query says. Must end before this object.
+  std::shared_ptr<http::Stream> open_stream(const EventQuery& query);
+  // The threads on which the store is read for the API.
+  http::WorkerThreads& readers() { return readers_; }
+
+  // Nothing if no webhook of that name is configured.
+  std::optional<WebhookStatus> webhook_status(const std::string& name) const;
+  // What the webhook did not take, behind the number `after`. Those of a webhook that is no longer
+  // configured, too.
+  Result<std::vector<DeadLetterRow>> dead_letters(const std::string& webhook, std::int64_t after,
+                                                  std::size_t limit) const;
+  Result<std::optional<DeadLetterRow>> dead_letter(const std::string& webhook,
+                                                   std::int64_t number) const;
+  // False: no webhook of that name is configured. IDEMPOTENT.
+  bool retry_dead_letter(const std::string& webhook, std::int64_t number);
+  // `durable` is called when it is gone for good. False: the host is stopping, and it stays.
+  bool erase_dead_letter(const std::string& webhook, std::int64_t number,
+                         std::function<void()> durable);
 
  private:
   struct RunningWebhook;
@@ -88,13 +103,6 @@ class Service {
                         const std::map<std::string, std::int64_t>& positions);
   void start_housekeeping();
   std::shared_ptr<RunningWebhook> find_webhook(const std::string& name) const;
-
-  void answer_events(http::Request&& request, const http::Reply& reply);
-  http::Response answer_page(const http::Request& request) const;
-  http::Response answer_webhook(const http::Request& request) const;
-  http::Response answer_dead_letters(const http::Request& request) const;
-  http::Response answer_retry(const http::Request& request);
-  void answer_delete(const http::Request& request, const http::Reply& reply);
 
   const Parts parts_;
   EventLog log_;

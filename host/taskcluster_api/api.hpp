@@ -9,7 +9,7 @@
 
 namespace muster::taskcluster_api {
 
-struct Api;
+class Api;
 
 // Adds everything under /api/worker-manager/v1, /references and /schemas.
 std::shared_ptr<const Api> add_routes(http::Router& router, Parts parts);

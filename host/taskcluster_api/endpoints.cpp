@@ -3,42 +3,59 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "host/registration/registrar.hpp"
+#include "host/taskcluster_api/handlers.hpp"
+#include "host/taskcluster_api/pattern.hpp"
+
 namespace muster::taskcluster_api {
 namespace {
 
-const QueryKey token{"continuationToken", &anything_pattern};
-const QueryKey limit{"limit", &number_pattern};
-const QueryKey of_launch_config{"launchConfigId", &launch_config_id_pattern};
+using endpoints::all_of;
+using endpoints::open_to_all;
+using endpoints::Payload;
+using endpoints::QueryParameter;
+
+const QueryParameter token{"continuationToken", &anything_pattern};
+const QueryParameter limit{"limit", &number_pattern};
+const QueryParameter of_launch_config{"launchConfigId", &launch_config_id_pattern};
 
 constexpr std::string_view get_pool = "worker-manager:get-worker-pool:<workerPoolId>";
 constexpr std::string_view manage_pool = "worker-manager:manage-worker-pool:<workerPoolId>";
 constexpr std::string_view use_provider = "worker-manager:provider:<providerId>";
-constexpr std::string_view one_worker = "/workers/<workerPoolId>/<workerGroup>/<workerId>";
+const std::string base(base_path);
+const std::string one_worker = base + "/workers/{workerPoolId}/{workerGroup}/{workerId}";
 
 const std::vector<Endpoint>& table() {
   static const std::vector<Endpoint> entries{
       {.name = "ping",
        .method = "GET",
-       .route = "/ping",
+       .path = base + "/ping",
+       .scopes = open_to_all("monitoring has no credentials"),
+       .handler = ping,
        .category = "Monitoring",
        .title = "Ping",
        .description = "Answers and does nothing else."},
       {.name = "lbheartbeat",
        .method = "GET",
-       .route = "/__lbheartbeat__",
+       .path = base + "/__lbheartbeat__",
+       .scopes = open_to_all("load balancers have no credentials"),
+       .handler = answer_load_balancer,
        .category = "Monitoring",
        .title = "Heartbeat for load balancers",
        .description = "Answers and does nothing else."},
       {.name = "version",
        .method = "GET",
-       .route = "/__version__",
+       .path = base + "/__version__",
+       .scopes = open_to_all("monitoring has no credentials"),
+       .handler = version,
        .category = "Monitoring",
        .title = "Version",
        .description = "Which version of muster answers."},
       {.name = "listProviders",
        .method = "GET",
-       .route = "/providers",
-       .scopes = {"worker-manager:list-providers"},
+       .path = base + "/providers",
+       .scopes = all_of({"worker-manager:list-providers"}),
+       .handler = list_providers,
        .query = {{"continuationToken", &number_pattern}, limit},
        .output = "provider-list",
        .category = "Providers",
@@ -46,8 +63,9 @@ const std::vector<Endpoint>& table() {
        .description = "The providers that worker pools may use."},
       {.name = "pauseLaunchConfig",
        .method = "POST",
-       .route = "/worker-pool/<*workerPoolId>/launch-configs/<launchConfigId>/pause",
-       .scopes = {"worker-manager:pause-launch-config:<workerPoolId>/<launchConfigId>"},
+       .path = base + "/worker-pool/{*workerPoolId}/launch-configs/{launchConfigId}/pause",
+       .scopes = all_of({"worker-manager:pause-launch-config:<workerPoolId>/<launchConfigId>"}),
+       .handler = pause_launch_config,
        .input = "pause-launch-config-request",
        .output = "worker-pool-launch-config",
        .category = "Worker Pool Launch Configs",
@@ -56,8 +74,9 @@ const std::vector<Endpoint>& table() {
        .description = "Launches nothing from it until the given time. Its workers go on."},
       {.name = "resumeLaunchConfig",
        .method = "POST",
-       .route = "/worker-pool/<*workerPoolId>/launch-configs/<launchConfigId>/resume",
-       .scopes = {"worker-manager:resume-launch-config:<workerPoolId>/<launchConfigId>"},
+       .path = base + "/worker-pool/{*workerPoolId}/launch-configs/{launchConfigId}/resume",
+       .scopes = all_of({"worker-manager:resume-launch-config:<workerPoolId>/<launchConfigId>"}),
+       .handler = resume_launch_config,
        .output = "worker-pool-launch-config",
        .category = "Worker Pool Launch Configs",
        .stable = false,
@@ -65,8 +84,9 @@ const std::vector<Endpoint>& table() {
        .description = "Ends a pause before its time."},
       {.name = "createWorkerPool",
        .method = "PUT",
-       .route = "/worker-pool/<*workerPoolId>",
-       .scopes = {manage_pool, use_provider},
+       .path = base + "/worker-pool/{*workerPoolId}",
+       .scopes = all_of({manage_pool, use_provider}),
+       .handler = create_worker_pool,
        .input = "create-worker-pool-request",
        .output = "worker-pool-full",
        .category = "Worker Pools",
@@ -76,8 +96,9 @@ const std::vector<Endpoint>& table() {
            "a pool that is there is refused."},
       {.name = "updateWorkerPool",
        .method = "POST",
-       .route = "/worker-pool/<*workerPoolId>",
-       .scopes = {manage_pool, use_provider},
+       .path = base + "/worker-pool/{*workerPoolId}",
+       .scopes = all_of({manage_pool, use_provider}),
+       .handler = update_worker_pool,
        .input = "update-worker-pool-request",
        .output = "worker-pool-full",
        .category = "Worker Pools",
@@ -87,8 +108,9 @@ const std::vector<Endpoint>& table() {
                       "sent back as it is."},
       {.name = "deleteWorkerPool",
        .method = "DELETE",
-       .route = "/worker-pool/<*workerPoolId>",
-       .scopes = {manage_pool},
+       .path = base + "/worker-pool/{*workerPoolId}",
+       .scopes = all_of({manage_pool}),
+       .handler = delete_worker_pool,
        .output = "worker-pool-full",
        .category = "Worker Pools",
        .title = "Delete a worker pool",
@@ -97,8 +119,9 @@ const std::vector<Endpoint>& table() {
            "forgotten when its workers are gone."},
       {.name = "getLaunchConfig",
        .method = "GET",
-       .route = "/worker-pool/<*workerPoolId>/launch-configs/<launchConfigId>",
-       .scopes = {get_pool},
+       .path = base + "/worker-pool/{*workerPoolId}/launch-configs/{launchConfigId}",
+       .scopes = all_of({get_pool}),
+       .handler = get_launch_config,
        .output = "worker-pool-launch-config",
        .category = "Worker Pool Launch Configs",
        .stable = false,
@@ -106,8 +129,9 @@ const std::vector<Endpoint>& table() {
        .description = "One launch configuration of a worker pool, archived or not."},
       {.name = "listWorkerPoolLaunchConfigs",
        .method = "GET",
-       .route = "/worker-pool/<*workerPoolId>/launch-configs",
-       .scopes = {get_pool},
+       .path = base + "/worker-pool/{*workerPoolId}/launch-configs",
+       .scopes = all_of({get_pool}),
+       .handler = list_worker_pool_launch_configs,
        .query = {token, limit, {"includeArchived", &flag_pattern}},
        .output = "worker-pool-launch-config-list",
        .category = "Worker Pool Launch Configs",
@@ -117,8 +141,9 @@ const std::vector<Endpoint>& table() {
                       "`includeArchived` is true."},
       {.name = "workerPoolStats",
        .method = "GET",
-       .route = "/worker-pool/<*workerPoolId>/stats",
-       .scopes = {get_pool},
+       .path = base + "/worker-pool/{*workerPoolId}/stats",
+       .scopes = all_of({get_pool}),
+       .handler = worker_pool_stats,
        .output = "worker-pool-stats",
        .category = "Worker Pools",
        .stable = false,
@@ -126,16 +151,18 @@ const std::vector<Endpoint>& table() {
        .description = "Workers and capacity of a pool, by state and launch configuration."},
       {.name = "workerPool",
        .method = "GET",
-       .route = "/worker-pool/<*workerPoolId>",
-       .scopes = {get_pool},
+       .path = base + "/worker-pool/{*workerPoolId}",
+       .scopes = all_of({get_pool}),
+       .handler = worker_pool,
        .output = "worker-pool-full",
        .category = "Worker Pools",
        .title = "Get a worker pool",
        .description = "The definition of a worker pool, and what it has at the moment."},
       {.name = "listWorkerPools",
        .method = "GET",
-       .route = "/worker-pools",
-       .scopes = {"worker-manager:list-worker-pools"},
+       .path = base + "/worker-pools",
+       .scopes = all_of({"worker-manager:list-worker-pools"}),
+       .handler = list_worker_pools,
        .query = {token, limit},
        .output = "worker-pool-list",
        .category = "Worker Pools",
@@ -143,8 +170,9 @@ const std::vector<Endpoint>& table() {
        .description = "All worker pools, by their names."},
       {.name = "listWorkerPoolsStats",
        .method = "GET",
-       .route = "/worker-pools/stats",
-       .scopes = {"worker-manager:list-worker-pools"},
+       .path = base + "/worker-pools/stats",
+       .scopes = all_of({"worker-manager:list-worker-pools"}),
+       .handler = list_worker_pools_stats,
        .query = {token, limit},
        .output = "worker-pool-list-stats",
        .category = "Worker Pools",
@@ -153,8 +181,10 @@ const std::vector<Endpoint>& table() {
        .description = "Workers and capacity of all pools, by state."},
       {.name = "reportWorkerError",
        .method = "POST",
-       .route = "/worker-pool-errors/<*workerPoolId>",
-       .scopes = {"assume:worker-pool:<workerPoolId>", "assume:worker-id:<workerGroup>/<workerId>"},
+       .path = base + "/worker-pool-errors/{*workerPoolId}",
+       .scopes = all_of(
+           {"assume:worker-pool:<workerPoolId>", "assume:worker-id:<workerGroup>/<workerId>"}),
+       .handler = report_worker_error,
        .input = "report-worker-error-request",
        .output = "worker-pool-error",
        .category = "Worker Interface",
@@ -163,8 +193,9 @@ const std::vector<Endpoint>& table() {
                       "errors sees them, so they must not hold secrets."},
       {.name = "workerPoolErrorStats",
        .method = "GET",
-       .route = "/worker-pool-errors/stats",
-       .scopes = {"worker-manager:list-worker-pool-errors:<workerPoolId>"},
+       .path = base + "/worker-pool-errors/stats",
+       .scopes = all_of({"worker-manager:list-worker-pool-errors:<workerPoolId>"}),
+       .handler = worker_pool_error_stats,
        .query = {{"workerPoolId", &some_worker_pool_pattern}},
        .output = "worker-pool-error-stats",
        .category = "Worker Pools",
@@ -174,8 +205,9 @@ const std::vector<Endpoint>& table() {
                       "configuration."},
       {.name = "listWorkerPoolErrors",
        .method = "GET",
-       .route = "/worker-pool-errors/<*workerPoolId>",
-       .scopes = {"worker-manager:list-worker-pool-errors:<workerPoolId>"},
+       .path = base + "/worker-pool-errors/{*workerPoolId}",
+       .scopes = all_of({"worker-manager:list-worker-pool-errors:<workerPoolId>"}),
+       .handler = list_worker_pool_errors,
        .query = {token, limit, of_launch_config, {"errorId", &error_id_pattern}},
        .output = "worker-pool-error-list",
        .category = "Worker Pools",
@@ -183,8 +215,9 @@ const std::vector<Endpoint>& table() {
        .description = "Errors of a worker pool, the newest first."},
       {.name = "listWorkersForWorkerGroup",
        .method = "GET",
-       .route = "/workers/<workerPoolId>/<workerGroup>",
-       .scopes = {"worker-manager:list-workers:<workerPoolId>/<workerGroup>"},
+       .path = base + "/workers/{workerPoolId}/{workerGroup}",
+       .scopes = all_of({"worker-manager:list-workers:<workerPoolId>/<workerGroup>"}),
+       .handler = list_workers_for_worker_group,
        .query = {token, limit},
        .output = "worker-list",
        .category = "Workers",
@@ -193,8 +226,9 @@ const std::vector<Endpoint>& table() {
        .colon_alias = true},
       {.name = "worker",
        .method = "GET",
-       .route = one_worker,
-       .scopes = {"worker-manager:get-worker:<workerPoolId>/<workerGroup>/<workerId>"},
+       .path = one_worker,
+       .scopes = all_of({"worker-manager:get-worker:<workerPoolId>/<workerGroup>/<workerId>"}),
+       .handler = worker,
        .output = "worker-full",
        .category = "Workers",
        .title = "Get a worker",
@@ -202,12 +236,13 @@ const std::vector<Endpoint>& table() {
        .colon_alias = true},
       {.name = "createWorker",
        .method = "PUT",
-       .route = one_worker,
-       .scopes = {"worker-manager:create-worker:<workerPoolId>/<workerGroup>/<workerId>"},
+       .path = one_worker,
+       .scopes = all_of({"worker-manager:create-worker:<workerPoolId>/<workerGroup>/<workerId>"}),
+       .handler = create_worker,
        .input = "create-worker-request",
        .output = "worker-full",
        .category = "Workers",
-       .title = "Announce a worker",
+       .title = "Declare a worker",
        .description =
            "For providers that launch nothing by themselves: says that a machine is there "
            "and how it will prove who it is. The same request again changes nothing.",
@@ -215,26 +250,30 @@ const std::vector<Endpoint>& table() {
        .colon_alias = true},
       {.name = "updateWorker",
        .method = "POST",
-       .route = one_worker,
-       .scopes = {"worker-manager:update-worker:<workerPoolId>/<workerGroup>/<workerId>"},
+       .path = one_worker,
+       .scopes = all_of({"worker-manager:update-worker:<workerPoolId>/<workerGroup>/<workerId>"}),
+       .handler = update_worker,
        .input = "create-worker-request",
        .output = "worker-full",
        .category = "Workers",
-       .title = "Change an announced worker",
+       .title = "Change a declared worker",
        .description = "Changes what `createWorker` said.",
        .payload = Payload::secret_masked,
        .colon_alias = true},
       {.name = "removeWorker",
        .method = "DELETE",
-       .route = one_worker,
-       .scopes = {"worker-manager:remove-worker:<workerPoolId>/<workerGroup>/<workerId>"},
+       .path = one_worker,
+       .scopes = all_of({"worker-manager:remove-worker:<workerPoolId>/<workerGroup>/<workerId>"}),
+       .handler = remove_worker,
        .category = "Workers",
        .title = "Remove a worker",
        .description = "Ends a worker. It stays visible as stopping, then as stopped."},
       {.name = "shouldWorkerTerminate",
        .method = "GET",
-       .route = "/workers/<workerPoolId>/<workerGroup>/<workerId>/should-terminate",
-       .scopes = {"worker-manager:should-worker-terminate:<workerPoolId>/<workerGroup>/<workerId>"},
+       .path = base + "/workers/{workerPoolId}/{workerGroup}/{workerId}/should-terminate",
+       .scopes = all_of(
+           {"worker-manager:should-worker-terminate:<workerPoolId>/<workerGroup>/<workerId>"}),
+       .handler = should_worker_terminate,
        .output = "should-worker-terminate-response",
        .category = "Workers",
        .stable = false,
@@ -243,8 +282,9 @@ const std::vector<Endpoint>& table() {
            "For a worker that has nothing to do. Answered from the state of this moment."},
       {.name = "listWorkersForWorkerPool",
        .method = "GET",
-       .route = "/workers/<*workerPoolId>",
-       .scopes = {"worker-manager:list-workers:<workerPoolId>"},
+       .path = base + "/workers/{*workerPoolId}",
+       .scopes = all_of({"worker-manager:list-workers:<workerPoolId>"}),
+       .handler = list_workers_for_worker_pool,
        .query = {token, limit, of_launch_config, {"state", &worker_state_pattern}},
        .output = "worker-list",
        .category = "Workers",
@@ -252,17 +292,24 @@ const std::vector<Endpoint>& table() {
        .description = "Workers of a pool, the newest first; those that have stopped lately, too."},
       {.name = "registerWorker",
        .method = "POST",
-       .route = "/worker/register",
+       .path = base + "/worker/register",
+       .scopes =
+           open_to_all("a worker that registers has no credentials yet; it proves its identity"),
+       .handler = register_worker,
        .input = "register-worker-request",
        .output = "register-worker-response",
        .category = "Worker Interface",
        .title = "Register a worker",
        .description = "A worker that has started proves who it is, and gets its credentials.",
-       .payload = Payload::omitted},
+       .payload = Payload::omitted,
+       .refuse_at_once = refuse_peer,
+       .note_bad_request = note_malformed},
       {.name = "reregisterWorker",
        .method = "POST",
-       .route = "/worker/reregister",
-       .scopes = {"worker-manager:reregister-worker:<workerPoolId>/<workerGroup>/<workerId>"},
+       .path = base + "/worker/reregister",
+       .scopes =
+           all_of({"worker-manager:reregister-worker:<workerPoolId>/<workerGroup>/<workerId>"}),
+       .handler = reregister_worker,
        .input = "reregister-worker-request",
        .output = "reregister-worker-response",
        .category = "Worker Interface",
@@ -274,8 +321,9 @@ const std::vector<Endpoint>& table() {
        .payload = Payload::omitted},
       {.name = "listWorkers",
        .method = "GET",
-       .route = "/provisioners/<provisionerId>/worker-types/<workerType>/workers",
-       .scopes = {"worker-manager:list-workers:<provisionerId>/<workerType>"},
+       .path = base + "/provisioners/{provisionerId}/worker-types/{workerType}/workers",
+       .scopes = all_of({"worker-manager:list-workers:<provisionerId>/<workerType>"}),
+       .handler = list_workers,
        .query = {token,
                  limit,
                  of_launch_config,
@@ -288,10 +336,11 @@ const std::vector<Endpoint>& table() {
        .description = "Workers as a queue sees them, the newest first."},
       {.name = "getWorker",
        .method = "GET",
-       .route = "/provisioners/<provisionerId>/worker-types/<workerType>/workers/"
-                "<workerGroup>/<workerId>",
-       .scopes =
-           {"worker-manager:get-worker:<provisionerId>/<workerType>/<workerGroup>/<workerId>"},
+       .path = base + "/provisioners/{provisionerId}/worker-types/{workerType}/workers/"
+                      "{workerGroup}/{workerId}",
+       .scopes = all_of(
+           {"worker-manager:get-worker:<provisionerId>/<workerType>/<workerGroup>/<workerId>"}),
+       .handler = get_worker,
        .output = "worker-response",
        .category = "Worker Metadata",
        .stable = false,
@@ -299,19 +348,14 @@ const std::vector<Endpoint>& table() {
        .description = "One worker as a queue sees it."},
       {.name = "heartbeat",
        .method = "GET",
-       .route = "/__heartbeat__",
+       .path = base + "/__heartbeat__",
+       .scopes = open_to_all("monitoring has no credentials"),
+       .handler = heartbeat,
        .category = "Monitoring",
        .title = "Heartbeat",
        .description = "Answers as long as the host can change anything; fails if its store does."},
   };
   return entries;
-}
-
-// Calls `each` with every <name> of the text.
-template <class Each>
-void for_each_name(std::string_view text, Each each) {
-  for (auto open = text.find('<'); open != std::string_view::npos; open = text.find('<', open + 1))
-    each(text.substr(open + 1, text.find('>', open) - open - 1));
 }
 
 }  // namespace
@@ -326,40 +370,11 @@ const Endpoint& endpoint(std::string_view name) {
   return *found;
 }
 
-std::vector<std::string> parameters_of(const Endpoint& endpoint) {
-  std::vector<std::string> names;
-  for_each_name(endpoint.route, [&](std::string_view name) {
-    names.emplace_back(name.substr(name.starts_with('*') ? 1 : 0));
-  });
-  return names;
-}
-
-bool Endpoint::authorizes_itself() const {
-  const std::vector<std::string> known = parameters_of(*this);
-  bool unknown = false;
-  for (const std::string_view scope : scopes)
-    for_each_name(scope, [&](std::string_view wanted) {
-      unknown |= std::ranges::find(known, wanted) == known.end();
-    });
-  return unknown;
-}
-
-const Pattern* pattern_of_parameter(std::string_view name) {
-  if (name == "workerPoolId") return &worker_pool_id_pattern;
-  if (name == "workerGroup" || name == "workerId") return &name_pattern;
-  if (name == "launchConfigId") return &launch_config_id_pattern;
-  return nullptr;
-}
-
-std::string router_pattern(const Endpoint& endpoint) {
-  std::string pattern(base_path);
-  for (const char c : endpoint.route) pattern += c == '<' ? '{' : c == '>' ? '}' : c;
-  return pattern;
-}
-
 std::string public_route(const Endpoint& endpoint) {
-  std::string route(endpoint.route);
+  std::string route = endpoint.path.substr(base_path.size());
   std::erase(route, '*');
+  std::ranges::replace(route, '{', '<');
+  std::ranges::replace(route, '}', '>');
   return route;
 }
 

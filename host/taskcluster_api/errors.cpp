@@ -27,7 +27,7 @@ void report_worker_error(const CallPtr& call) {
   if (!call->authorize(
           {{"workerGroup", name.worker_group.str()}, {"workerId", name.worker_id.str()}}))
     return;
-  change(call, [call, name](Fleet& fleet, Now now) -> Answer {
+  change_fleet(call, [call, name](Fleet& fleet, Now now) -> Answer {
     if (!fleet.find_pool(name.worker_pool_id)) return not_found("Worker pool does not exist");
     if (!fleet.find_worker(name)) return not_found("Worker not found");
     const auto row =
@@ -100,12 +100,12 @@ Answer listed(const store::Store& store, const Wanted& wanted) {
 
 // The fleet's own name for this host; nothing, and the call answered, without a fleet.
 std::optional<std::string> host_id(const CallPtr& call) {
-  if (!call->parts().fleet) {
-    call->fail({"ServiceUnavailable", call->parts().problem});
+  if (!parts_of(*call).fleet) {
+    call->fail({"ServiceUnavailable", parts_of(*call).problem});
     return std::nullopt;
   }
   std::string id;
-  call->parts().fleet->read([&](const Fleet& fleet, Now) { id = fleet.host_id(); });
+  parts_of(*call).fleet->read([&](const Fleet& fleet, Now) { id = fleet.host_id(); });
   return id;
 }
 
@@ -114,16 +114,16 @@ std::optional<std::string> host_id(const CallPtr& call) {
 void list_worker_pool_errors(const CallPtr& call) {
   const auto before = number_of_token(*call, error_token);
   if (!before) return call->fail(before.error());
-  later(call, [call, before = *before] {
+  run_on_worker(call, [call, before = *before] {
     const auto host = host_id(call);
     if (!host) return;
     Wanted wanted{.pool = call->worker_pool_id(),
                   .host_id = *host,
                   .before = before,
                   .limit = limit_of(*call)};
-    if (const auto id = call->query("launchConfigId")) wanted.launch_config = *id;
-    if (const auto id = call->query("errorId")) wanted.error_id = *id;
-    call->finish(listed(*call->parts().store, wanted));
+    if (const auto id = call->query().find("launchConfigId")) wanted.launch_config = *id;
+    if (const auto id = call->query().find("errorId")) wanted.error_id = *id;
+    call->finish(listed(*parts_of(*call).store, wanted));
   });
 }
 
@@ -215,15 +215,15 @@ Answer counted(const store::Store& store, const std::string& pool, Time now) {
 }  // namespace
 
 void worker_pool_error_stats(const CallPtr& call) {
-  const std::string pool(call->query("workerPoolId").value_or(""));
+  const std::string pool(call->query().find("workerPoolId").value_or(""));
   if (!call->authorize({{"workerPoolId", pool.empty() ? "*" : pool}})) return;
-  later(call, [call, pool] {
+  run_on_worker(call, [call, pool] {
     if (!host_id(call)) return;
     bool known = pool.empty();
-    call->parts().fleet->read(
+    parts_of(*call).fleet->read(
         [&](const Fleet& fleet, Now) { known |= fleet.find_pool(WorkerPoolId(pool)) != nullptr; });
     if (!known) return call->fail(not_found("Worker pool does not exist"));
-    call->finish(counted(*call->parts().store, pool, call->parts().clock->now()));
+    call->finish(counted(*parts_of(*call).store, pool, parts_of(*call).clock->now()));
   });
 }
 

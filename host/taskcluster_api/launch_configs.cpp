@@ -38,14 +38,15 @@ Answer shown(const Fleet& fleet, const WorkerPoolId& pool_id, const LaunchConfig
 // A launch configuration that is not there is told as such before anything is changed.
 template <class Change>
 void change_launch_config(const CallPtr& call, Change make) {
-  change(call,
-         [pool = call->worker_pool_id(), id = LaunchConfigId(call->parameter("launchConfigId")),
-          make](Fleet& fleet, Now now) -> Answer {
-           if (auto there = shown(fleet, pool, id); !there) return there;
-           if (const Result<void> done = make(fleet, pool, id, now); !done)
-             return to_failure(done.error());
-           return shown(fleet, pool, id);
-         });
+  change_fleet(
+      call,
+      [pool = call->worker_pool_id(), id = LaunchConfigId(call->parameter("launchConfigId")), make](
+          Fleet& fleet, Now now) -> Answer {
+        if (auto there = shown(fleet, pool, id); !there) return there;
+        if (const Result<void> done = make(fleet, pool, id, now); !done)
+          return to_failure(done.error());
+        return shown(fleet, pool, id);
+      });
 }
 
 }  // namespace
@@ -53,38 +54,36 @@ void change_launch_config(const CallPtr& call, Change make) {
 void list_worker_pool_launch_configs(const CallPtr& call) {
   const auto after = key_of_token(*call, launch_config_token);
   if (!after) return call->fail(after.error());
-  const bool archived_too = call->query("includeArchived") == "true";
-  look(call,
-       [id = call->worker_pool_id(), after = *after, archived_too, limit = limit_of(*call)](
-           const Fleet& fleet, Now) -> Answer {
-         const fleet::Pool* pool = fleet.find_pool(id);
-         if (!pool) return not_found("Worker pool does not exist");
-         std::vector<const LaunchConfigState*> states;
-         for (const fleet::Index at : pool->launch_configs) {
-           const LaunchConfigState& state = fleet.launch_configs()[at];
-           if (state.status == LaunchConfigStatus::archived && !archived_too) continue;
-           if (!after || id_of(state) > *after) states.push_back(&state);
-         }
-         std::ranges::sort(
-             states, {}, [](const auto* state) -> auto& { return id_of(*state); });
-         const bool more = states.size() > limit;
-         states.resize(std::min(limit, states.size()));
-         PrettyText text;
-         text.begin_object().key("workerPoolLaunchConfigs").begin_array();
-         for (const LaunchConfigState* state : states)
-           write_launch_config(text.item(), fleet, *state, LaunchConfigDetail::list);
-         text.end_array();
-         if (more && !states.empty())
-           text.key("continuationToken")
-               .string(make_token(launch_config_token, id_of(*states.back())));
-         return text.end_object().take();
-       });
+  const bool archived_too = call->query().find("includeArchived") == "true";
+  read_fleet(call,
+             [id = call->worker_pool_id(), after = *after, archived_too, limit = limit_of(*call)](
+                 const Fleet& fleet, Now) -> Answer {
+               const fleet::Pool* pool = fleet.find_pool(id);
+               if (!pool) return not_found("Worker pool does not exist");
+               std::vector<const LaunchConfigState*> states;
+               for (const fleet::Index at : pool->launch_configs) {
+                 const LaunchConfigState& state = fleet.launch_configs()[at];
+                 if (state.status == LaunchConfigStatus::archived && !archived_too) continue;
+                 if (!after || id_of(state) > *after) states.push_back(&state);
+               }
+               std::ranges::sort(
+                   states, {}, [](const auto* state) -> auto& { return id_of(*state); });
+               const bool more = states.size() > limit;
+               states.resize(std::min(limit, states.size()));
+               PrettyText text;
+               text.begin_object().key("workerPoolLaunchConfigs").begin_array();
+               for (const LaunchConfigState* state : states)
+                 write_launch_config(text.item(), fleet, *state, LaunchConfigDetail::list);
+               text.end_array();
+               if (more && !states.empty())
+                 text.key("continuationToken")
+                     .string(make_token(launch_config_token, id_of(*states.back())));
+               return text.end_object().take();
+             });
 }
 
-void get_launch_config(const CallPtr& call) {
-  look(call,
-       [pool = call->worker_pool_id(), id = LaunchConfigId(call->parameter("launchConfigId"))](
-           const Fleet& fleet, Now) { return shown(fleet, pool, id); });
+Answer get_launch_config(const Call& call, const Fleet& fleet, Now) {
+  return shown(fleet, call.worker_pool_id(), LaunchConfigId(call.parameter("launchConfigId")));
 }
 
 void pause_launch_config(const CallPtr& call) {

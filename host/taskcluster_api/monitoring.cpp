@@ -8,35 +8,35 @@
 
 namespace muster::taskcluster_api {
 
-void ping(const CallPtr& call) {
-  const std::chrono::duration<double> up = call->parts().clock->steady() - call->api().started;
+Answer ping(const Call& call) {
+  const std::chrono::duration<double> up = parts_of(call).clock->steady() - api_of(call).started;
   PrettyText text;
   text.begin_object().key("alive").boolean(true);
   text.key("uptime").value(json::value(up.count())).end_object();
-  call->answer(text.take());
+  return text.take();
 }
 
-void heartbeat_of_load_balancers(const CallPtr& call) {
-  call->answer("{}");
+Answer answer_load_balancer(const Call&) {
+  return std::string("{}");
 }
 
 void heartbeat(const CallPtr& call) {
   if (can_change(call)) call->answer("{}");
 }
 
-void version(const CallPtr& call) {
+Answer version(const Call& call) {
   PrettyText text;
-  text.begin_object().key("version").string(call->parts().version);
+  text.begin_object().key("version").string(parts_of(call).version);
   text.key("commit").string("").key("source").string("muster").key("build").string("");
-  call->answer(text.end_object().take());
+  return text.end_object().take();
 }
 
 // Providers are few, so their tokens are just how many came before.
-void list_providers(const CallPtr& call) {
+Answer list_providers(const Call& call) {
   constexpr std::size_t usual_page = 100;
-  const std::vector<ProviderInfo> providers = call->parts().providers();
+  const std::vector<ProviderInfo> providers = parts_of(call).providers();
   const auto number = [&](const char* name, std::size_t otherwise) {
-    const auto text = call->query(name);
+    const auto text = call.query().find(name);
     if (!text) return otherwise;
     std::size_t value = 0;
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
@@ -57,7 +57,7 @@ void list_providers(const CallPtr& call) {
   text.end_array();
   if (limit > 0 && start + limit < providers.size())
     text.key("continuationToken").string(std::to_string(start + limit));
-  call->answer(text.end_object().take());
+  return text.end_object().take();
 }
 
 }  // namespace muster::taskcluster_api

@@ -35,7 +35,7 @@ Failure bad_token() {
 }  // namespace
 
 std::size_t limit_of(const Call& call, std::size_t most) {
-  const auto text = call.query("limit");
+  const auto text = call.query().find("limit");
   if (!text) return most;
   const auto number = to_number(*text);  // one that is too large for a number is large
   return number ? static_cast<std::size_t>(
@@ -57,7 +57,7 @@ std::string make_token(char kind, std::string_view key) {
 
 boost::system::result<std::optional<std::string>, Failure> key_of_token(const Call& call,
                                                                         char kind) {
-  const auto token = call.query("continuationToken");
+  const auto token = call.query().find("continuationToken");
   if (!token) return std::optional<std::string>();
   if (token->size() > longest_token || !token->starts_with(mark)) return bad_token();
   const auto bytes = from_hex(token->substr(mark.size()));

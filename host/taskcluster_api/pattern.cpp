@@ -60,4 +60,11 @@ const Pattern launched_state_pattern{"/^(requested|running|stopping|stopped)$/",
 const Pattern error_id_pattern{"/^[a-zA-Z0-9-_]+$/", is_error_id};
 const Pattern some_worker_pool_pattern{R"(/^([a-zA-Z0-9\/_-]+)?$/)", is_some_worker_pool};
 
+const Pattern* pattern_of_parameter(std::string_view name) {
+  if (name == "workerPoolId") return &worker_pool_id_pattern;
+  if (name == "workerGroup" || name == "workerId") return &name_pattern;
+  if (name == "launchConfigId") return &launch_config_id_pattern;
+  return nullptr;
+}
+
 }  // namespace muster::taskcluster_api

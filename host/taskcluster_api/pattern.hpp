@@ -2,14 +2,11 @@
 // clients see the form in an error.
 #pragma once
 
-#include <string_view>
+#include "host/endpoints/pattern.hpp"
 
 namespace muster::taskcluster_api {
 
-struct Pattern {
-  std::string_view text;  // "/^[0-9]+$/"
-  bool (*matches)(std::string_view);
-};
+using endpoints::Pattern;
 
 extern const Pattern worker_pool_id_pattern;
 extern const Pattern name_pattern;  // of a worker group, or a worker
@@ -21,5 +18,8 @@ extern const Pattern worker_state_pattern;
 extern const Pattern launched_state_pattern;  // without "standalone"
 extern const Pattern error_id_pattern;
 extern const Pattern some_worker_pool_pattern;  // a worker pool, or nothing for all of them
+
+// nullptr: a parameter of that name may be anything.
+const Pattern* pattern_of_parameter(std::string_view name);
 
 }  // namespace muster::taskcluster_api

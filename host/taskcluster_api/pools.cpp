@@ -8,6 +8,7 @@
 #include "host/taskcluster_api/documents.hpp"
 #include "host/taskcluster_api/handlers.hpp"
 #include "host/taskcluster_api/page.hpp"
+#include "host/taskcluster_api/pattern.hpp"
 
 namespace muster::taskcluster_api {
 namespace {
@@ -73,12 +74,12 @@ boost::system::result<NewPool, Failure> make_pool(const Call& call) {
   NewPool made{nullptr, definition_of(call.body())};
   std::vector<std::size_t> expanded;
   const auto counting = [&](const ProviderId& id, const ExpandRequest& request) {
-    auto expansion = call.parts().expand(id, request);
+    auto expansion = parts_of(call).expand(id, request);
     if (expansion) expanded.push_back(expansion->launch_documents.size());
     return expansion;
   };
   auto spec = pools::pool_from_api(call.worker_pool_id(), made.document,
-                                   call.parts().provider_context(), counting);
+                                   parts_of(call).provider_context(), counting);
   if (!spec) {
     const Error& error = spec.error();
     if (error.code == "providerId") return input_error("Invalid Provider");
@@ -145,15 +146,15 @@ using May = std::function<std::optional<Answer>(const Fleet&, const NewPool&)>;
 void put(const CallPtr& call, May may) {
   const std::string provider = call->text("providerId");
   if (!call->authorize({{"providerId", provider}}) || !can_change(call)) return;
-  if (const auto refusal = refuse_provider(call->parts(), provider)) return call->fail(*refusal);
-  call->parts().fleet->look([call, may = std::move(may)](const Fleet& now_there, Now) {
-    // Whoever edits the wrong place need not first get the edit right.
+  if (const auto refusal = refuse_provider(parts_of(*call), provider)) return call->fail(*refusal);
+  visit_fleet(call, [call, may = std::move(may)](const Fleet& now_there, Now) {
+    // An edit in the wrong place is refused before it is checked.
     if (const auto refusal = refuse_file_pool(now_there, call->worker_pool_id()))
       return call->fail(*refusal);
-    later(call, [call, may] {
+    run_on_worker(call, [call, may] {
       auto made = make_pool(*call);
       if (!made) return call->fail(made.error());
-      change(call, [made = std::move(*made), may](Fleet& fleet, Now now) -> Answer {
+      change_fleet(call, [made = std::move(*made), may](Fleet& fleet, Now now) -> Answer {
         if (auto refusal = refuse_file_pool(fleet, made.spec->worker_pool_id)) return *refusal;
         if (auto answer = may(fleet, made)) return *answer;
         return put_pool(fleet, made, now);
@@ -186,7 +187,7 @@ void update_worker_pool(const CallPtr& call) {
 }
 
 void delete_worker_pool(const CallPtr& call) {
-  change(call, [id = call->worker_pool_id()](Fleet& fleet, Now now) -> Answer {
+  change_fleet(call, [id = call->worker_pool_id()](Fleet& fleet, Now now) -> Answer {
     if (auto refusal = refuse_file_pool(fleet, id)) return *refusal;
     const fleet::ApiPoolRow* there = fleet.find_api_pool(id);
     const Pool* pool = fleet.find_pool(id);
@@ -206,15 +207,14 @@ void delete_worker_pool(const CallPtr& call) {
 // -------------------------------------------------------------------------------------------------
 // Showing
 
-void worker_pool(const CallPtr& call) {
-  look(call, [id = call->worker_pool_id()](const Fleet& fleet, Now) -> Answer {
-    if (!fleet.find_pool(id)) return not_found(std::string(no_such_pool));
-    return shown(fleet, id);
-  });
+Answer worker_pool(const Call& call, const Fleet& fleet, Now) {
+  const WorkerPoolId id = call.worker_pool_id();
+  if (!fleet.find_pool(id)) return not_found(std::string(no_such_pool));
+  return shown(fleet, id);
 }
 
 void worker_pool_stats(const CallPtr& call) {
-  look(call, [id = call->worker_pool_id()](const Fleet& fleet, Now) -> Answer {
+  read_fleet(call, [id = call->worker_pool_id()](const Fleet& fleet, Now) -> Answer {
     const Pool* pool = fleet.find_pool(id);
     if (!pool) return not_found(std::string(no_such_pool));
     std::map<std::string_view, Counts> counts;
@@ -251,28 +251,28 @@ void list_pools(const CallPtr& call, const char* name, Write write) {
   if (!after) return call->fail(after.error());
   if (*after && !worker_pool_id_pattern.matches(**after))
     return call->fail(input_error("Invalid continuation token"));
-  look(call,
-       [after = *after, limit = limit_of(*call), name, write](const Fleet& fleet, Now) -> Answer {
-         std::vector<const Pool*> pools;
-         for (const Pool& pool : fleet.pools())
-           if (is_shown(pool) && (!after || pool.id.str() > *after)) pools.push_back(&pool);
-         const bool more = pools.size() > limit;
-         const auto end =
-             pools.begin() + static_cast<std::ptrdiff_t>(std::min(limit, pools.size()));
-         std::ranges::partial_sort(
-             pools, end, {}, [](const Pool* pool) -> auto& { return pool->id; });
-         pools.erase(end, pools.end());
-         PrettyText text(pools.size() * usual_pool_bytes);
-         text.begin_object().key(name).begin_array();
-         for (const Pool* pool : pools) {
-           text.item();
-           write(text, fleet, *pool);
-         }
-         text.end_array();
-         if (more && !pools.empty())
-           text.key("continuationToken").string(make_token(pool_token, pools.back()->id.str()));
-         return text.end_object().take();
-       });
+  read_fleet(
+      call,
+      [after = *after, limit = limit_of(*call), name, write](const Fleet& fleet, Now) -> Answer {
+        std::vector<const Pool*> pools;
+        for (const Pool& pool : fleet.pools())
+          if (is_shown(pool) && (!after || pool.id.str() > *after)) pools.push_back(&pool);
+        const bool more = pools.size() > limit;
+        const auto end = pools.begin() + static_cast<std::ptrdiff_t>(std::min(limit, pools.size()));
+        std::ranges::partial_sort(
+            pools, end, {}, [](const Pool* pool) -> auto& { return pool->id; });
+        pools.erase(end, pools.end());
+        PrettyText text(pools.size() * usual_pool_bytes);
+        text.begin_object().key(name).begin_array();
+        for (const Pool* pool : pools) {
+          text.item();
+          write(text, fleet, *pool);
+        }
+        text.end_array();
+        if (more && !pools.empty())
+          text.key("continuationToken").string(make_token(pool_token, pools.back()->id.str()));
+        return text.end_object().take();
+      });
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // JSON, indented by two spaces, written straight into a text: a list of a thousand workers must not
-// become a tree of values first. Whoever writes keeps the order right; nothing is checked.
+// become a tree of values first. The caller keeps the order right; nothing is checked.
 #pragma once
 
 #include <cstdint>

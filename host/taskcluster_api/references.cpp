@@ -25,7 +25,7 @@ std::string schema_of(const Schemas& schemas, std::string_view kind) {
 json::object entry_of(const Endpoint& endpoint) {
   json::array arguments, query;
   for (const std::string& name : parameters_of(endpoint)) arguments.emplace_back(name);
-  for (const QueryKey& key : endpoint.query) query.emplace_back(key.name);
+  for (const endpoints::QueryParameter& key : endpoint.query) query.emplace_back(key.name);
   json::object entry{{"type", "function"},
                      {"method", in_small_letters(endpoint.method)},
                      {"route", public_route(endpoint)},
@@ -36,10 +36,11 @@ json::object entry_of(const Endpoint& endpoint) {
                      {"category", endpoint.category},
                      {"title", endpoint.title},
                      {"description", endpoint.description}};
-  if (endpoint.scopes.size() == 1) entry["scopes"] = endpoint.scopes.front();
-  if (endpoint.scopes.size() > 1) {
+  const auto& scopes = endpoint.scopes.list();
+  if (scopes.size() == 1) entry["scopes"] = scopes.front();
+  if (scopes.size() > 1) {
     json::array all;
-    for (const std::string_view scope : endpoint.scopes) all.emplace_back(scope);
+    for (const std::string_view scope : scopes) all.emplace_back(scope);
     entry["scopes"] = json::object{{"AllOf", std::move(all)}};
   }
   const auto file = [](std::string_view name) { return "v1/" + std::string(name) + ".json#"; };

@@ -35,6 +35,17 @@ registration::Done answer_to(const CallPtr& call) {
 
 }  // namespace
 
+std::optional<Failure> refuse_peer(const Call& call) {
+  const auto refusal =
+      parts_of(call).registrar->check_peer(registration::address_of(call.request().peer));
+  if (!refusal) return std::nullopt;
+  return to_failure(*refusal);
+}
+
+void note_malformed(const Call& call) {
+  parts_of(call).registrar->note_malformed_request(registration::address_of(call.request().peer));
+}
+
 void register_worker(const CallPtr& call) {
   registration::Application application{
       .claim = {name_in(*call), ProviderId(call->text("providerId"))},
@@ -42,7 +53,7 @@ void register_worker(const CallPtr& call) {
       .address = registration::address_of(call->request().peer)};
   if (call->body().contains("systemBootTime"))
     application.booted = parse_time(call->text("systemBootTime"));
-  call->parts().registrar->register_worker(std::move(application), answer_to(call));
+  parts_of(*call).registrar->register_worker(std::move(application), answer_to(call));
 }
 
 void reregister_worker(const CallPtr& call) {
@@ -51,7 +62,7 @@ void reregister_worker(const CallPtr& call) {
                         {"workerGroup", name.worker_group.str()},
                         {"workerId", name.worker_id.str()}}))
     return;
-  call->parts().registrar->renew(name, call->text("secret"), answer_to(call));
+  parts_of(*call).registrar->renew(name, call->text("secret"), answer_to(call));
 }
 
 }  // namespace muster::taskcluster_api

@@ -1,12 +1,16 @@
 #include "host/taskcluster_api/schemas.hpp"
 
 #include <algorithm>
+#include <span>
 #include <stdexcept>
 
-#include "host/taskcluster_api/embedded.hpp"
+#include "host/endpoints/embedded.hpp"
 #include "host/taskcluster_api/schema_text.hpp"
 
 namespace muster::taskcluster_api {
+
+std::span<const endpoints::EmbeddedFile> embedded_schemas();  // made by CMake
+
 namespace {
 
 constexpr std::string_view service_folder = "v1/";
@@ -34,14 +38,14 @@ json::value placed(const json::object& schema, const std::string& root, const st
 
 Schemas::Schemas(std::string root_url) : root_url_(std::move(root_url)) {
   json::SchemaRegistry registry;
-  for (const EmbeddedSchema& embedded : embedded_schemas()) {
+  for (const endpoints::EmbeddedFile& embedded : embedded_schemas()) {
     const auto schema = json::parse_object(embedded.text);
     if (!schema) throw std::logic_error(std::string(embedded.name) + schema.error().message);
     const std::string path = path_of(embedded.name);
     json::value& document = documents_[path] = placed(*schema, root_url_, path);
     registry[root_url_ + path] = document;
   }
-  for (const EmbeddedSchema& embedded : embedded_schemas()) {
+  for (const endpoints::EmbeddedFile& embedded : embedded_schemas()) {
     std::string_view name = embedded.name;
     if (!name.starts_with(service_folder)) continue;
     auto compiled = json::Schema::compile(documents_.at(path_of(name)), registry,

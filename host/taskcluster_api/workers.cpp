@@ -1,4 +1,4 @@
-// Workers: listed, announced, removed, and told whether they should end.
+// Workers: listed, declared, removed, and told whether they should end.
 #include <algorithm>
 
 #include <muster/codec.hpp>
@@ -85,7 +85,7 @@ std::string list(const Fleet& fleet, const Pool* pool, const Wanted& wanted, Tim
 }
 
 std::optional<std::string> query_text(const Call& call, std::string_view name) {
-  const auto value = call.query(name);
+  const auto value = call.query().find(name);
   return value ? std::optional<std::string>(*value) : std::nullopt;
 }
 
@@ -107,7 +107,7 @@ void list_workers_for_worker_pool(const CallPtr& call) {
   auto wanted = wanted_of(call, call->worker_pool_id());
   if (!wanted) return;
   wanted->state = query_text(*call, "state");
-  look(call, [wanted = std::move(*wanted)](const Fleet& fleet, Now now) -> Answer {
+  read_fleet(call, [wanted = std::move(*wanted)](const Fleet& fleet, Now now) -> Answer {
     const Pool* pool = fleet.find_pool(wanted.pool);
     if (!pool) return not_found("Worker Pool does not exist");
     return list(fleet, pool, wanted, now.wall, write_worker);
@@ -118,7 +118,7 @@ void list_workers_for_worker_group(const CallPtr& call) {
   auto wanted = wanted_of(call, call->worker_pool_id());
   if (!wanted) return;
   wanted->group = call->parameter("workerGroup");
-  look(call, [wanted = std::move(*wanted)](const Fleet& fleet, Now now) -> Answer {
+  read_fleet(call, [wanted = std::move(*wanted)](const Fleet& fleet, Now now) -> Answer {
     return list(fleet, fleet.find_pool(wanted.pool), wanted, now.wall, write_worker);
   });
 }
@@ -127,8 +127,8 @@ void list_workers(const CallPtr& call) {
   auto wanted = wanted_of(call, joined_pool_id(*call));
   if (!wanted) return;
   wanted->state = query_text(*call, "workerState");
-  if (const auto flag = call->query("quarantined")) wanted->quarantined = *flag == "true";
-  look(call, [wanted = std::move(*wanted)](const Fleet& fleet, Now now) -> Answer {
+  if (const auto flag = call->query().find("quarantined")) wanted->quarantined = *flag == "true";
+  read_fleet(call, [wanted = std::move(*wanted)](const Fleet& fleet, Now now) -> Answer {
     return list(fleet, fleet.find_pool(wanted.pool), wanted, now.wall,
                 [](PrettyText& text, const Fleet& of, const Worker& worker, Time at) {
                   write_queue_worker(text, of, worker, at, false);
@@ -149,40 +149,38 @@ std::string shown(const Fleet& fleet, const WorkerName& name, Now now) {
 
 }  // namespace
 
-void worker(const CallPtr& call) {
-  look(call, [name = name_of(*call)](const Fleet& fleet, Now now) -> Answer {
-    if (!fleet.find_worker(name)) return not_found("Worker not found");
-    return shown(fleet, name, now);
-  });
+Answer worker(const Call& call, const Fleet& fleet, Now now) {
+  const WorkerName name = name_of(call);
+  if (!fleet.find_worker(name)) return not_found("Worker not found");
+  return shown(fleet, name, now);
 }
 
-void get_worker(const CallPtr& call) {
-  const WorkerName name{joined_pool_id(*call), WorkerGroup(call->parameter("workerGroup")),
-                        WorkerId(call->parameter("workerId"))};
-  look(call, [call, name](const Fleet& fleet, Now now) -> Answer {
-    const Worker* worker = fleet.find_worker(name);
-    if (!worker)
-      return not_found("Worker with workerId `" + name.worker_id.str() + "`, workerGroup `" +
-                       name.worker_group.str() + "`,worker-type `" + call->parameter("workerType") +
-                       "` and provisioner `" + call->parameter("provisionerId") +
-                       "` not found. Are you sure it was created?");
-    PrettyText text(usual_worker_bytes);
-    write_queue_worker(text, fleet, *worker, now.wall, true);
-    return text.take();
-  });
+Answer get_worker(const Call& call, const Fleet& fleet, Now now) {
+  const WorkerName name{joined_pool_id(call), WorkerGroup(call.parameter("workerGroup")),
+                        WorkerId(call.parameter("workerId"))};
+  const Worker* worker = fleet.find_worker(name);
+  if (!worker)
+    return not_found("Worker with workerId `" + name.worker_id.str() + "`, workerGroup `" +
+                     name.worker_group.str() + "`,worker-type `" + call.parameter("workerType") +
+                     "` and provisioner `" + call.parameter("provisionerId") +
+                     "` not found. Are you sure it was created?");
+  PrettyText text(usual_worker_bytes);
+  write_queue_worker(text, fleet, *worker, now.wall, true);
+  return text.take();
 }
 
-void remove_worker(const CallPtr& call) {
-  change(call, [name = name_of(*call), by = call->client_id()](Fleet& fleet, Now now) -> Answer {
-    const Worker* worker = fleet.find_worker(name);
-    if (!worker) return not_found("Worker not found");
-    const bool itself =
-        by == registration::Claim{name, fleet.providers()[worker->provider].id}.client_id();
-    const auto removed =
-        itself ? fleet.sign_off(name, "the worker has signed off", now)
-               : fleet.remove_worker(name, "workerManager.removeWorker API call", now);
-    return removed ? Answer("{}") : to_failure(removed.error());
-  });
+FleetChangeOrFailure remove_worker(const Call& call) {
+  return FleetChange(
+      [name = name_of(call), by = call.client_id()](Fleet& fleet, Now now) -> Answer {
+        const Worker* worker = fleet.find_worker(name);
+        if (!worker) return not_found("Worker not found");
+        const bool itself =
+            by == registration::Claim{name, fleet.providers()[worker->provider].id}.client_id();
+        const auto removed =
+            itself ? fleet.sign_off(name, "the worker has signed off", now)
+                   : fleet.remove_worker(name, "workerManager.removeWorker API call", now);
+        return removed ? Answer("{}") : to_failure(removed.error());
+      });
 }
 
 namespace {
@@ -209,10 +207,10 @@ Answer advice_of(const Fleet& fleet, const WorkerName& name) {
 // again.
 void should_worker_terminate(const CallPtr& call) {
   const WorkerName name = name_of(*call);
-  fleet::Service* fleet = call->parts().fleet;
+  fleet::Service* fleet = parts_of(*call).fleet;
   if (!fleet || !fleet->store_health().ok)
-    return look(call, [name](const Fleet& of, Now) { return advice_of(of, name); });
-  fleet->post([call, name](Fleet& of, Now now) {
+    return read_fleet(call, [name](const Fleet& of, Now) { return advice_of(of, name); });
+  post_to_fleet(call, [call, name](Fleet& of, Now now) {
     if (!of.find_worker(name)) return call->fail(not_found("Worker not found"));
     const auto should = of.should_terminate(name, now);
     call->finish(should ? Answer(advice(should->terminate, should->reason))
@@ -221,12 +219,12 @@ void should_worker_terminate(const CallPtr& call) {
 }
 
 // -------------------------------------------------------------------------------------------------
-// Announced workers
+// Declared workers
 
 namespace {
 
-// The pool's provider that takes announced workers, or why there is none.
-boost::system::result<ProviderId, Failure> announcing_provider(
+// The pool's provider that takes declared workers, or why there is none.
+boost::system::result<ProviderId, Failure> declaring_provider(
     const Fleet& fleet, const WorkerPoolId& pool_id, const std::vector<ProviderInfo>& providers) {
   const Pool* pool = fleet.find_pool(pool_id);
   if (!pool || !pool->spec) return not_found("Worker pool " + pool_id.str() + " does not exist");
@@ -238,7 +236,7 @@ boost::system::result<ProviderId, Failure> announcing_provider(
                       " does not exist");
     else if (!found->running)
       why = {"ProviderSetupFailed", "Provider backend may be down or misconfigured"};
-    else if (found->announced)
+    else if (found->declares)
       return id;
   }
   return why;
@@ -264,55 +262,57 @@ std::int64_t capacity_in(const json::object& body) {
   return static_cast<std::int64_t>(std::clamp(capacity->to_number<double>(), 1.0, 1e9));
 }
 
-fleet::DeclaredWorker announced_worker(const Call& call) {
-  fleet::DeclaredWorker announced;
-  announced.name = name_of(call);
-  announced.capacity = capacity_in(call.body());
+fleet::DeclaredWorker declared_worker(const Call& call) {
+  fleet::DeclaredWorker declared;
+  declared.name = name_of(call);
+  declared.capacity = capacity_in(call.body());
   // The beginning of time means something else to the fleet; both are past.
   const Time earliest(std::chrono::milliseconds(1));
-  announced.expires = std::max(parse_time(call.text("expires")).value_or(earliest), earliest);
+  declared.expires = std::max(parse_time(call.text("expires")).value_or(earliest), earliest);
   if (const auto secret = static_secret(call.body()))
-    announced.provider_data = provider_data(*secret);
-  return announced;
+    declared.provider_data = provider_data(*secret);
+  return declared;
 }
 
 }  // namespace
 
 void create_worker(const CallPtr& call) {
-  change(call, [call, providers = call->parts().providers()](Fleet& fleet, Now now) -> Answer {
-    fleet::DeclaredWorker announced = announced_worker(*call);
-    const Pool* pool = fleet.find_pool(announced.name.worker_pool_id);
-    if (pool && announced.expires <= now.wall)
-      return input_error("worker.expires must be in the future");
-    const auto provider = announcing_provider(fleet, announced.name.worker_pool_id, providers);
-    if (!provider) return provider.error();
-    if (announced.provider_data.empty()) return input_error("no worker staticSecret provided");
-    announced.provider_id = *provider;
-    if (const auto done = fleet.declare_worker(announced, now); !done) {
-      Failure failure = to_failure(done.error());
-      if (done.error().code == "conflict") failure.message = "Worker already exists";
-      return failure;
-    }
-    return shown(fleet, announced.name, now);
-  });
+  change_fleet(
+      call, [call, providers = parts_of(*call).providers()](Fleet& fleet, Now now) -> Answer {
+        fleet::DeclaredWorker declared = declared_worker(*call);
+        const Pool* pool = fleet.find_pool(declared.name.worker_pool_id);
+        if (pool && declared.expires <= now.wall)
+          return input_error("worker.expires must be in the future");
+        const auto provider = declaring_provider(fleet, declared.name.worker_pool_id, providers);
+        if (!provider) return provider.error();
+        if (declared.provider_data.empty()) return input_error("no worker staticSecret provided");
+        declared.provider_id = *provider;
+        if (const auto done = fleet.declare_worker(declared, now); !done) {
+          Failure failure = to_failure(done.error());
+          if (done.error().code == "conflict") failure.message = "Worker already exists";
+          return failure;
+        }
+        return shown(fleet, declared.name, now);
+      });
 }
 
 void update_worker(const CallPtr& call) {
-  change(call, [call, providers = call->parts().providers()](Fleet& fleet, Now now) -> Answer {
-    fleet::DeclaredWorker announced = announced_worker(*call);
-    const auto provider = announcing_provider(fleet, announced.name.worker_pool_id, providers);
-    if (!provider) return provider.error();
-    const Worker* there = fleet.find_worker(announced.name);
-    if (!there)
-      return not_found("Worker " + announced.name.worker_pool_id.str() + "/" +
-                       group_and_id(announced.name) + " does not exist");
-    announced.provider_id = *provider;
-    if (announced.provider_data.empty())  // it keeps the secret that it has
-      if (auto kept = json::parse_object(there->provider_data)) announced.provider_data = *kept;
-    if (const auto done = fleet.update_declared_worker(announced, now); !done)
-      return to_failure(done.error());
-    return shown(fleet, announced.name, now);
-  });
+  change_fleet(
+      call, [call, providers = parts_of(*call).providers()](Fleet& fleet, Now now) -> Answer {
+        fleet::DeclaredWorker declared = declared_worker(*call);
+        const auto provider = declaring_provider(fleet, declared.name.worker_pool_id, providers);
+        if (!provider) return provider.error();
+        const Worker* there = fleet.find_worker(declared.name);
+        if (!there)
+          return not_found("Worker " + declared.name.worker_pool_id.str() + "/" +
+                           group_and_id(declared.name) + " does not exist");
+        declared.provider_id = *provider;
+        if (declared.provider_data.empty())  // it keeps the secret that it has
+          if (auto kept = json::parse_object(there->provider_data)) declared.provider_data = *kept;
+        if (const auto done = fleet.update_declared_worker(declared, now); !done)
+          return to_failure(done.error());
+        return shown(fleet, declared.name, now);
+      });
 }
 
 }  // namespace muster::taskcluster_api

@@ -27,7 +27,7 @@ std::vector<ProviderInfo> KnownProviders::read() const {
     providers.push_back({.id = ProviderId(instance.id),
                          .plugin = instance.plugin.substr(instance.plugin.find('/') + 1),
                          .running = running.has_value(),
-                         .announced = running && has_declared_workers(running->description)});
+                         .declares = running && has_declared_workers(running->description)});
   }
   std::ranges::sort(providers, {}, &ProviderInfo::id);
   return providers;

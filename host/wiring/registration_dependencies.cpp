@@ -16,7 +16,7 @@ std::optional<ProviderState> find_provider(KnownProviders& known, const Provider
   const auto providers = known.get();
   const auto found = std::ranges::find(providers, id, &taskcluster_api::ProviderInfo::id);
   if (found == providers.end()) return std::nullopt;
-  return ProviderState{.running = found->running, .declared_workers = found->announced};
+  return ProviderState{.running = found->running, .declared_workers = found->declares};
 }
 
 Result<Identity> identify(const RegistrationParts& host, const ProviderId& id,

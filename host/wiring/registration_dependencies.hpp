@@ -1,10 +1,10 @@
 // What registration needs, as this host has it.
 #pragma once
 
-#include "host/api/fleet_api.hpp"
 #include "host/auth/authority.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
 #include "host/registration/state.hpp"
+#include "host/wiring/api_services.hpp"
 #include "host/wiring/host_status.hpp"
 
 namespace muster {

@@ -1,11 +1,10 @@
 // What the worker-manager API needs, as this host has it.
 #pragma once
 
-#include "host/api/fleet_api.hpp"
 #include "host/auth/authority.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
 #include "host/taskcluster_api/parts.hpp"
-#include "host/wiring/host_status.hpp"
+#include "host/wiring/api_services.hpp"
 
 namespace muster {
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <thread>
 
+#include "host/api/api.hpp"
 #include "host/store/committer.hpp"
 #include "lib/http/router.hpp"
 #include "lib/http_client/client.hpp"
@@ -55,7 +56,10 @@ class EventServiceTest : public ::testing::Test {
       return committer->submit(std::move(batch), std::move(durable));
     }));
     router = std::make_unique<http::Router>(Log());
-    service->add_routes(*router);
+    api::Services services;
+    services.events = service.get();
+    services.clock = clock;
+    api::add_routes(*router, services);
   }
   void stop() {
     if (service) service->stop();

@@ -7,6 +7,7 @@
 #include <muster/codec.hpp>
 #include <muster/testing/fake_host.hpp>
 
+#include "host/api/api.hpp"
 #include "plugins/provider/static/static_provider.hpp"
 
 namespace muster::taskcluster_api {
@@ -103,6 +104,10 @@ Fixture::Fixture(std::vector<store::Batch> before, registration::FailureLimits l
   router = std::make_unique<http::Router>(Log());
   registrar = std::make_unique<registration::Registrar>(registration_dependencies(), limits);
   api = add_routes(*router, parts());
+  api::Services services;  // of muster's own API, which has further ways to register
+  static_cast<endpoints::Host&>(services) = parts();
+  services.registrar = registrar.get();
+  api::add_routes(*router, services);
   const Sha256 digest = sha256("root");
   authority.put({.client_id = "root",
                  .kind = auth::ClientKind::token,

@@ -15,6 +15,7 @@
 #include "host/store/memory_store.hpp"
 #include "host/taskcluster_api/api.hpp"
 #include "host/taskcluster_api/call.hpp"
+#include "host/taskcluster_api/endpoints.hpp"
 #include "lib/base/fake_clock.hpp"
 #include "lib/http/router.hpp"
 #include "lib/http/worker_threads.hpp"

@@ -1,0 +1,355 @@
+// What the API shows of the fleet as it is now: pools, workers, launch configurations, holds.
+#include <algorithm>
+
+#include "host/api/fleet_json.hpp"
+#include "host/api/handlers.hpp"
+#include "host/api/query_parameters.hpp"
+
+namespace muster::api {
+namespace {
+
+using fleet::Fleet;
+using fleet::Now;
+using fleet::Pool;
+using fleet::Worker;
+
+// The number of the enumerator that has this name; nothing if none has.
+template <class E>
+std::optional<E> named(std::string_view name) {
+  const auto names = enum_names(E{});
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<E>(found - names.begin());
+}
+
+template <class E>
+Error not_one_of(const char* parameter) {
+  std::string text = "`" + std::string(parameter) + "` is one of";
+  for (const std::string_view name : enum_names(E{})) text += " " + std::string(name);
+  return Error::invalid(text);
+}
+
+// Brings the first `count` of them in order to the front and drops the others.
+template <class T, class Before>
+void keep_first(std::vector<T>& all, std::size_t count, Before before) {
+  const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(count, all.size()));
+  std::partial_sort(all.begin(), end, all.end(), before);
+  all.erase(end, all.end());
+}
+
+constexpr auto by_id = [](const Pool* a, const Pool* b) { return a->id < b->id; };
+
+Answer list_pools(const Call& call, const Fleet& fleet, Now now) {
+  const auto limit = call.query().limit();
+  if (!limit) return to_failure(limit.error());
+  std::optional<verdict::Kind> verdict;
+  if (const auto given = call.query().find("verdict")) {
+    verdict = named<verdict::Kind>(*given);
+    if (!verdict) return to_failure(not_one_of<verdict::Kind>("verdict"));
+  }
+  const WorkerPoolId after(call.query().text("after"));
+  std::vector<const Pool*> chosen;
+  for (const Pool& pool : fleet.pools())
+    if (!pool.removed() && pool.id > after && (!verdict || pool.verdict.kind == *verdict))
+      chosen.push_back(&pool);
+  const bool more = chosen.size() > *limit;
+  keep_first(chosen, *limit, by_id);
+  json::array pools;
+  for (const Pool* pool : chosen) pools.push_back(pool_document(fleet, *pool, now));
+  json::object answer{{"pools", std::move(pools)}};
+  if (more) answer["next"] = chosen.back()->id.str();
+  return json_answer(answer);
+}
+
+Answer show_pool(const Call& call, const Fleet& fleet, Now now) {
+  const Pool* pool = fleet.find_pool(call.worker_pool_id());
+  return pool ? json_answer(pool_detail(fleet, *pool, now)) : no_pool(call);
+}
+
+// -------------------------------------------------------------------------------------------------
+// Workers
+
+struct WantedWorkers {
+  bool states[4] = {true, true, true, false};
+  std::string launch_config, provider;
+  std::int64_t before = INT64_MAX;
+
+  bool fits(const Fleet& fleet, const Worker& worker) const {
+    return worker.number < before && states[static_cast<std::size_t>(worker.state)] &&
+           (launch_config.empty() ||
+            fleet.launch_configs()[worker.launch_config]
+                    .spec->launch_config.launch_config_id.str() == launch_config) &&
+           (provider.empty() || fleet.providers()[worker.provider].id.str() == provider);
+  }
+};
+
+Result<WantedWorkers> wanted_workers(const Call& call) {
+  WantedWorkers wanted;
+  wanted.launch_config = call.query().text("launchConfigId");
+  wanted.provider = call.query().text("providerId");
+  const auto before = call.query().number("before", INT64_MAX, 1, INT64_MAX);
+  if (!before) return before.error();
+  wanted.before = *before;
+  const auto states = call.query().all("state");
+  if (states.empty()) return wanted;
+  std::ranges::fill(wanted.states, false);
+  for (const std::string& name : states) {
+    const auto state = named<fleet::WorkerState>(name);
+    if (!state) return not_one_of<fleet::WorkerState>("state");
+    wanted.states[static_cast<std::size_t>(*state)] = true;
+  }
+  return wanted;
+}
+
+// Newest first.
+Answer list_workers(const Call& call, const Fleet& fleet, Now) {
+  const auto limit = call.query().limit();
+  if (!limit) return to_failure(limit.error());
+  const auto wanted = wanted_workers(call);
+  if (!wanted) return to_failure(wanted.error());
+  const Pool* pool = fleet.find_pool(call.worker_pool_id());
+  if (!pool) return no_pool(call);
+  std::vector<const Worker*> chosen;
+  for (const auto* list : {&pool->workers, &pool->stopped})
+    for (const fleet::Index at : *list)
+      if (wanted->fits(fleet, fleet.workers()[at])) chosen.push_back(&fleet.workers()[at]);
+  const bool more = chosen.size() > *limit;
+  keep_first(chosen, *limit,
+             [](const Worker* a, const Worker* b) { return a->number > b->number; });
+  json::array workers;
+  for (const Worker* worker : chosen) workers.push_back(worker_document(fleet, *worker));
+  json::object answer{{"workers", std::move(workers)}};
+  if (more) answer["next"] = chosen.back()->number;
+  return json_answer(answer);
+}
+
+Failure no_worker(const Call& call) {
+  return not_found("there is no worker " + call.parameter("workerGroup") + "/" +
+                   call.parameter("workerId") +
+                   "; those that stopped are forgotten after a day. See: muster workers");
+}
+
+Answer show_worker(const Call& call, const Fleet& fleet, Now) {
+  const Worker* worker = fleet.find_worker(worker_of(call));
+  return worker ? json_answer(worker_document(fleet, *worker)) : no_worker(call);
+}
+
+Answer find_workers(const Call& call, const Fleet& fleet, Now) {
+  json::array workers;
+  for (const Worker* worker : fleet.find_workers(WorkerGroup(call.parameter("workerGroup")),
+                                                 WorkerId(call.parameter("workerId"))))
+    workers.push_back(worker_document(fleet, *worker));
+  return workers.empty() ? no_worker(call)
+                         : json_answer(json::object{{"workers", std::move(workers)}});
+}
+
+// -------------------------------------------------------------------------------------------------
+// Launch configurations
+
+struct WantedLaunchConfigs {
+  std::optional<fleet::LaunchConfigStatus> status;
+  std::string provider, pool;
+  std::string after_pool, after_id;  // of the one that was shown last
+};
+
+Result<WantedLaunchConfigs> wanted_launch_configs(const Call& call) {
+  WantedLaunchConfigs wanted;
+  wanted.provider = call.query().text("providerId");
+  wanted.pool = call.query().text("workerPoolId");
+  if (const auto given = call.query().find("status")) {
+    wanted.status = named<fleet::LaunchConfigStatus>(*given);
+    if (!wanted.status) return not_one_of<fleet::LaunchConfigStatus>("status");
+  }
+  const std::string after = call.query().text("after");
+  const std::size_t slash = after.rfind('/');
+  if (!after.empty() && slash == std::string::npos)
+    return Error::invalid("`after` is what `next` of the page before said");
+  if (after.empty()) return wanted;
+  wanted.after_pool = after.substr(0, slash);
+  wanted.after_id = after.substr(slash + 1);
+  return wanted;
+}
+
+// Of one pool, in the order of their ids.
+std::vector<fleet::Index> chosen_of(const Fleet& fleet, const Pool& pool,
+                                    const WantedLaunchConfigs& wanted) {
+  const auto id_of = [&](fleet::Index at) -> const std::string& {
+    return fleet.launch_configs()[at].spec->launch_config.launch_config_id.str();
+  };
+  std::vector<fleet::Index> chosen;
+  for (const fleet::Index at : pool.launch_configs) {
+    const fleet::LaunchConfigState& state = fleet.launch_configs()[at];
+    if (wanted.status && state.status != *wanted.status) continue;
+    if (!wanted.provider.empty() && state.spec->provider_id.str() != wanted.provider) continue;
+    if (pool.id.str() == wanted.after_pool && id_of(at) <= wanted.after_id) continue;
+    chosen.push_back(at);
+  }
+  std::ranges::sort(chosen, {}, id_of);
+  return chosen;
+}
+
+std::string name_of_last(const json::array& shown) {
+  const json::object& last = shown.back().as_object();
+  return std::string(last.at("workerPoolId").as_string()) + "/" +
+         std::string(last.at("launchConfigId").as_string());
+}
+
+// In the order of pools and then of ids.
+Answer list_launch_configs(const Call& call, const Fleet& fleet, Now now) {
+  const auto limit = call.query().limit();
+  if (!limit) return to_failure(limit.error());
+  const auto wanted = wanted_launch_configs(call);
+  if (!wanted) return to_failure(wanted.error());
+  std::vector<const Pool*> pools;
+  for (const Pool& pool : fleet.pools())
+    if (!pool.removed() && pool.id.str() >= wanted->after_pool &&
+        (wanted->pool.empty() || pool.id.str() == wanted->pool))
+      pools.push_back(&pool);
+  if (!wanted->pool.empty() && pools.empty() && wanted->after_pool.empty())
+    return not_found("there is no worker pool " + wanted->pool + "; see: muster pools");
+  std::ranges::sort(pools, by_id);
+  json::array shown;
+  std::string next;
+  for (const Pool* pool : pools) {
+    const auto chosen = chosen_of(fleet, *pool, *wanted);
+    if (shown.size() == *limit && !chosen.empty()) next = name_of_last(shown);
+    if (!next.empty()) break;
+    const auto weights = fleet.weights_of(*pool, now.wall);
+    for (const fleet::Index at : chosen) {
+      if (shown.size() == *limit) {
+        next = name_of_last(shown);
+        break;
+      }
+      shown.push_back(launch_config_document(fleet, at, weights, now));
+    }
+  }
+  json::object answer{{"launchConfigs", std::move(shown)}};
+  if (!next.empty()) answer["next"] = next;
+  return json_answer(answer);
+}
+
+Answer show_launch_config(const Call& call, const Fleet& fleet, Now now) {
+  const Pool* pool = fleet.find_pool(call.worker_pool_id());
+  if (!pool) return no_pool(call);
+  const std::string& id = call.parameter("launchConfigId");
+  for (const fleet::Index at : pool->launch_configs)
+    if (fleet.launch_configs()[at].spec->launch_config.launch_config_id.str() == id)
+      return json_answer(launch_config_detail(fleet, *pool, at, now));
+  return not_found("worker pool " + pool->id.str() + " has no launch configuration " + id +
+                   "; see: muster pool " + pool->id.str());
+}
+
+// -------------------------------------------------------------------------------------------------
+// Holds
+
+Answer list_holds(const Call& call, const Fleet& fleet, Now) {
+  json::array holds;
+  for (const bidding::Hold& hold : fleet.holds())
+    if (const auto provider = call.query().find("providerId");
+        !provider || hold.provider_id.str() == *provider)
+      holds.push_back(hold_document(hold));
+  return json_answer(json::object{{"holds", std::move(holds)}});
+}
+
+Answer list_providers(const Call&, const Fleet& fleet, Now) {
+  json::array providers;
+  for (const fleet::ProviderState& provider : fleet.providers())
+    providers.push_back(provider_document(fleet, provider));
+  return json_answer(json::object{{"providers", std::move(providers)}});
+}
+
+}  // namespace
+
+std::vector<Endpoint> fleet_read_endpoints() {
+  return {
+      {.name = "listPools",
+       .method = "GET",
+       .path = base + "/pools",
+       .scopes = all_of({"muster:get:pools"}),
+       .handler = list_pools,
+       .query = {parameter::limit, parameter::after, parameter::verdict},
+       .output = "PoolList",
+       .errors = {bad_input, unavailable},
+       .category = "pools",
+       .title = "Worker pools in the order of their names"},
+      {.name = "getPool",
+       .method = "GET",
+       .path = base + "/pools/{workerPoolId}",
+       .scopes = all_of({"muster:get:pool:<workerPoolId>"}),
+       .handler = show_pool,
+       .output = "PoolDetail",
+       .errors = {missing, unavailable},
+       .category = "pools",
+       .title = "A pool with its launch configurations, their weights and the arithmetic"},
+      {.name = "listWorkers",
+       .method = "GET",
+       .path = base + "/pools/{workerPoolId}/workers",
+       .scopes = all_of({"muster:get:pool:<workerPoolId>"}),
+       .handler = list_workers,
+       .query = {parameter::limit, parameter::before, parameter::worker_state,
+                 parameter::of_launch_config, parameter::of_provider},
+       .output = "WorkerList",
+       .errors = {bad_input, missing, unavailable},
+       .category = "workers",
+       .title = "Workers of a pool, the newest first"},
+      {.name = "getWorker",
+       .method = "GET",
+       .path = base + "/pools/{workerPoolId}/workers/{workerGroup}/{workerId}",
+       .scopes = all_of({"muster:get:pool:<workerPoolId>"}),
+       .handler = show_worker,
+       .output = "Worker",
+       .errors = {missing, unavailable},
+       .category = "workers",
+       .title = "A worker of a pool"},
+      {.name = "findWorkers",
+       .method = "GET",
+       .path = base + "/workers/{workerGroup}/{workerId}",
+       .scopes = all_of({"muster:get:workers"}),
+       .handler = find_workers,
+       .output = "FoundWorkers",
+       .errors = {missing, unavailable},
+       .category = "workers",
+       .title = "The worker of that name, whatever its pool"},
+      {.name = "listLaunchConfigs",
+       .method = "GET",
+       .path = base + "/launch-configs",
+       .scopes = all_of({"muster:get:launch-configs"}),
+       .handler = list_launch_configs,
+       .query = {parameter::limit, parameter::after, parameter::of_pool, parameter::of_provider,
+                 parameter::launch_config_status},
+       .output = "LaunchConfigList",
+       .errors = {bad_input, missing, unavailable},
+       .category = "launch configurations",
+       .title = "Launch configurations of all pools, in the order of pools and ids"},
+      {.name = "getLaunchConfig",
+       .method = "GET",
+       .path = base + "/pools/{workerPoolId}/launch-configs/{launchConfigId}",
+       .scopes = all_of({"muster:get:pool:<workerPoolId>"}),
+       .handler = show_launch_config,
+       .output = "LaunchConfigDetail",
+       .errors = {missing, unavailable},
+       .category = "launch configurations",
+       .title = "A launch configuration, its document, and what holds it back"},
+      {.name = "listHolds",
+       .method = "GET",
+       .path = base + "/holds",
+       .scopes = all_of({"muster:get:holds"}),
+       .handler = list_holds,
+       .query = {parameter::of_provider},
+       .output = "HoldList",
+       .errors = {bad_input, unavailable},
+       .category = "providers",
+       .title = "What is not tried for a while, and why"},
+      {.name = "listProviders",
+       .method = "GET",
+       .path = base + "/providers",
+       .scopes = all_of({"muster:get:providers"}),
+       .handler = list_providers,
+       .output = "ProviderList",
+       .errors = {bad_input, unavailable},
+       .category = "providers",
+       .title = "The providers as the fleet sees them: limits, throttle, trouble"},
+  };
+}
+
+}  // namespace muster::api

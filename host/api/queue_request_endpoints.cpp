@@ -1,0 +1,274 @@
+// Requests for a worker: made, waited for, extended and released.
+#include <charconv>
+
+#include <muster/codec.hpp>
+
+#include "host/api/handlers.hpp"
+#include "host/api/query_parameters.hpp"
+#include "host/api/queue_json.hpp"
+
+namespace muster::api {
+namespace {
+
+using namespace std::chrono_literals;
+using fleet::Fleet;
+using fleet::Now;
+
+// Less than what clients and proxies wait for an answer.
+constexpr std::int64_t longest_poll = 55;  // seconds
+
+struct Body {
+  std::string worker_pool_id = {};
+  std::vector<std::string> tags = {};
+  std::map<std::string, std::int64_t> resources = {};
+  std::vector<queue::Strategy> strategies = {};
+  std::int64_t priority = 0;
+  std::optional<Time> deadline = {};
+  std::optional<std::int64_t> duration_seconds = {};
+  std::int64_t heartbeat_seconds = 60;
+  std::string cache_key = {};
+  std::string token = {};
+
+  static constexpr auto fields(auto visit) {
+    return visit(optional("workerPoolId", &Body::worker_pool_id), optional("tags", &Body::tags),
+                 optional("resources", &Body::resources), optional("strategies", &Body::strategies),
+                 optional("priority", &Body::priority), optional("deadline", &Body::deadline),
+                 optional("durationSeconds", &Body::duration_seconds),
+                 optional("heartbeatSeconds", &Body::heartbeat_seconds),
+                 optional("cacheKey", &Body::cache_key), optional("token", &Body::token));
+  }
+};
+
+queue::TeamId team_of(const Call& call) {
+  return queue::TeamId(call.parameter("team"));
+}
+
+// 0 for what is no number: nobody has that.
+std::int64_t number_of(const Call& call) {
+  const std::string text = call.parameter("requestId");
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() ? number : 0;
+}
+
+// Nobody learns of the requests of another team.
+Result<const queue::Request*> find(const Fleet& fleet, const queue::TeamId& team,
+                                   std::int64_t number) {
+  const queue::Request* found = fleet.queue().find(number);
+  if (found && fleet.queue().teams()[found->team].id == team) return found;
+  return Error::not_found("team " + team.str() + " has no request " + std::to_string(number) +
+                          "; it was released, or it ended long ago");
+}
+
+std::chrono::milliseconds seconds(std::int64_t count) {
+  // Beyond a thousand years the queue's own limits speak.
+  return std::chrono::seconds(std::clamp<std::int64_t>(count, -1, 31'536'000'000));
+}
+
+FleetChangeOrFailure read_ask(const Call& call) {
+  const auto given = body_as<Body>(call);
+  if (!given) return given.error();
+  auto needs = queue::Resources::from(given->resources);
+  if (!needs) return input_error(needs.error().message);
+  queue::Ask ask{.team = team_of(call),
+                 .pool = WorkerPoolId(given->worker_pool_id),
+                 .tags = given->tags,
+                 .needs = std::move(*needs),
+                 .strategies = given->strategies,
+                 .priority = given->priority,
+                 .deadline = given->deadline,
+                 .heartbeat = seconds(given->heartbeat_seconds),
+                 .cache_key = given->cache_key,
+                 .token = given->token,
+                 .client = call.client_id()};
+  if (given->duration_seconds) ask.duration = seconds(*given->duration_seconds);
+  return FleetChange([ask](Fleet& fleet, Now now) -> Answer {
+    const auto number = fleet.request_worker(ask, now);
+    if (!number) return to_failure(number.error());
+    const queue::Request& made = *fleet.queue().find(*number);
+    if (made.state == queue::RequestState::ended)
+      return json_answer(request_document(made, fleet, now));
+    return json_answer(request_document(made, fleet.tell_verdict(made, now), fleet));
+  });
+}
+
+// Calls it for the request of the path, if it is the team's.
+template <class Change>
+FleetChangeOrFailure about_one(const Call& call, Change change) {
+  return FleetChange(
+      [team = team_of(call), number = number_of(call), change](Fleet& fleet, Now now) -> Answer {
+        const auto found = find(fleet, team, number);
+        if (!found) return to_failure(found.error());
+        if (const auto done = change(fleet.change_queue(now), number, now.wall); !done)
+          return to_failure(done.error());
+        const queue::Request* after = fleet.queue().find(number);
+        return json_answer(after ? request_document(*after, fleet, now) : json::object{});
+      });
+}
+
+FleetChangeOrFailure read_release(const Call& call) {
+  return about_one(call, [](queue::Queue& queue, std::int64_t number, Time now) {
+    return queue.release(number, now);
+  });
+}
+
+FleetChangeOrFailure read_heartbeat(const Call& call) {
+  return about_one(call, [](queue::Queue& queue, std::int64_t number, Time now) {
+    return queue.heartbeat(number, now);
+  });
+}
+
+FleetChangeOrFailure read_extend(const Call& call) {
+  const json::value* until = call.body().if_contains("until");
+  const auto time = until && until->is_string() ? parse_time(std::string_view(until->get_string()))
+                                                : std::nullopt;
+  if (!time || call.body().size() != 1)
+    return input_error(
+        "the body has `until`, and nothing else: a time such as "
+        "2026-01-02T03:04:05Z");
+  return about_one(call, [time = *time](queue::Queue& queue, std::int64_t number, Time now) {
+    return queue.extend(number, time, now);
+  });
+}
+
+// -------------------------------------------------------------------------------------------------
+// Waiting for a worker
+
+struct Poll {
+  CallPtr call;
+  std::int64_t wait = 0;  // seconds
+  Time until{};           // known when it began
+};
+
+// Answers when what it tells is durable: a worker that a crash would give to another was never
+// told. While the poll lasts, its client lives.
+void poll(const std::shared_ptr<Poll>& poll_) {
+  const auto answer = std::make_shared<std::optional<Answer>>();
+  post_to_fleet(
+      poll_->call,
+      [poll_, answer](Fleet& fleet, Now now) {
+        const Call& call = *poll_->call;
+        const auto found = find(fleet, team_of(call), number_of(call));
+        if (!found) return void(answer->emplace(to_failure(found.error())));
+        if (poll_->until == Time{}) poll_->until = now.wall + std::chrono::seconds(poll_->wait);
+        fleet.change_queue(now).note_client_alive((*found)->number,
+                                                  std::max(poll_->until, now.wall));
+        const bool waits =
+            (*found)->state == queue::RequestState::waiting && now.wall < poll_->until;
+        const bool untold =
+            (*found)->state == queue::RequestState::waiting && (*found)->promised.p50 == Time{};
+        if (untold) fleet.tell_verdict(**found, now);
+        if (waits && call.host().fleet->request_waiters().wait((*found)->number, poll_->until,
+                                                               [poll_] { poll(poll_); }))
+          return;
+        answer->emplace(json_answer(request_document(**found, fleet, now)));
+      },
+      [poll_, answer] {
+        if (*answer) poll_->call->finish(std::move(**answer));
+      });
+}
+
+void show(const CallPtr& call) {
+  const auto wait = call->query().number("wait", 0, 0, longest_poll);
+  if (!wait) return call->fail(to_failure(wait.error()));
+  if (can_change(call)) poll(std::make_shared<Poll>(Poll{call, *wait, {}}));
+}
+
+// In no order; `limit` bounds them.
+Answer list_requests(const Call& call, const Fleet& fleet, Now now) {
+  const auto limit = call.query().limit();
+  if (!limit) return to_failure(limit.error());
+  json::array requests;
+  for (const queue::Request& each : fleet.queue().requests()) {
+    if (requests.size() >= *limit) break;
+    if (each.number != 0 && fleet.queue().teams()[each.team].id == team_of(call))
+      requests.push_back(request_document(each, fleet, now));
+  }
+  return json_answer(json::object{{"requests", std::move(requests)}});
+}
+
+// Whatever its team.
+Answer show_any(const Call& call, const Fleet& fleet, Now now) {
+  const queue::Request* found = fleet.queue().find(number_of(call));
+  if (!found) return not_found("there is no such request; it was released, or it ended long ago");
+  return json_answer(request_document(*found, fleet, now));
+}
+
+}  // namespace
+
+std::vector<Endpoint> queue_request_endpoints() {
+  return {
+      {.name = "listRequests",
+       .method = "GET",
+       .path = base + "/teams/{team}/requests",
+       .scopes = all_of({"muster:request-worker:<team>"}),
+       .handler = list_requests,
+       .query = {parameter::limit},
+       .output = "QueueRequestList",
+       .errors = {bad_input, unavailable},
+       .category = "queue",
+       .title = "A team's requests"},
+      {.name = "showAnyRequest",
+       .method = "GET",
+       .path = base + "/requests/{requestId}",
+       .scopes = all_of({"muster:get:requests"}),
+       .handler = show_any,
+       .output = "QueueRequest",
+       .errors = {bad_input, missing, unavailable},
+       .category = "queue",
+       .title = "One request, whatever its team"},
+      {.name = "requestWorker",
+       .method = "POST",
+       .path = base + "/teams/{team}/requests",
+       .scopes = all_of({"muster:request-worker:<team>"}),
+       .handler = read_ask,
+       .input = "WorkerRequest",
+       .output = "QueueRequest",
+       .errors = {bad_input, conflicting, unavailable},
+       .category = "queue",
+       .title = "Ask for a worker",
+       .description = "The same `token` again is the same request. Wait for the worker with "
+                      "showRequest, and say with heartbeat that you know it."},
+      {.name = "showRequest",
+       .method = "GET",
+       .path = base + "/teams/{team}/requests/{requestId}",
+       .scopes = all_of({"muster:request-worker:<team>"}),
+       .handler = show,
+       .query = {parameter::wait},
+       .output = "QueueRequest",
+       .errors = {bad_input, missing, unavailable},
+       .category = "queue",
+       .title = "One request: its worker, or why it waits",
+       .description = "While somebody waits for the answer, the request's client counts as alive."},
+      {.name = "releaseWorker",
+       .method = "DELETE",
+       .path = base + "/teams/{team}/requests/{requestId}",
+       .scopes = all_of({"muster:request-worker:<team>"}),
+       .handler = read_release,
+       .output = "Empty",
+       .errors = {bad_input, missing, unavailable},
+       .category = "queue",
+       .title = "Give the worker back, or ask for it no longer"},
+      {.name = "heartbeat",
+       .method = "POST",
+       .path = base + "/teams/{team}/requests/{requestId}/heartbeat",
+       .scopes = all_of({"muster:request-worker:<team>"}),
+       .handler = read_heartbeat,
+       .output = "QueueRequest",
+       .errors = {bad_input, missing, expired, unavailable},
+       .category = "queue",
+       .title = "The client lives, and knows its worker"},
+      {.name = "extendLease",
+       .method = "POST",
+       .path = base + "/teams/{team}/requests/{requestId}/extend",
+       .scopes = all_of({"muster:request-worker:<team>"}),
+       .handler = read_extend,
+       .input = "ExtendRequest",
+       .output = "QueueRequest",
+       .errors = {bad_input, missing, unavailable},
+       .category = "queue",
+       .title = "Hold the worker until another time"},
+  };
+}
+
+}  // namespace muster::api

@@ -1,0 +1,69 @@
+// What the handlers of muster's own API need of the host.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/demand/service.hpp"
+#include "host/endpoints/call.hpp"
+#include "host/pools/provider_facts.hpp"
+#include "host/pools/service.hpp"
+
+namespace muster::auth {
+class ClientStore;
+}
+namespace muster::events {
+class Service;
+}
+namespace muster::metrics {
+class Metrics;
+}
+namespace muster::plugin_loader {
+class PluginCatalog;
+}
+namespace muster::registration {
+class Registrar;
+}
+namespace muster::store {
+class Store;
+}
+
+namespace muster::api {
+
+// Pointers are borrowed and must outlive the router's last answer. Functions may be called from any
+// thread.
+struct Services : endpoints::Host {
+  // Of the fleet: all are there if it is.
+  const store::Store* store = nullptr;
+  events::Service* events = nullptr;
+  std::function<pools::ProviderContext()> provider_context = {};  // may wait for providers
+  pools::Expand expand = {};
+  // What a configured provider says of itself and where it can launch; nothing if there is none of
+  // that id. Waits for the provider, as long as it is allowed to.
+  std::function<std::optional<pools::ProviderFacts>(const ProviderId&, std::chrono::milliseconds)>
+      provider_facts = {};
+  // Of the worker configurations; nothing if none are configured.
+  std::function<std::optional<pools::Status>()> configuration_status = {};
+  std::function<void()> reload_worker_configurations = {};
+  // See pools::Service::files.
+  std::function<std::shared_ptr<const pools::SourceFiles>(bool refused)> configuration_files = {};
+  std::function<std::vector<demand::SourceStatus>()> demand_status = {};
+
+  registration::Registrar* registrar = nullptr;
+
+  // Of the host itself.
+  std::function<std::string()> state = {};             // "ready"; else it takes no requests yet
+  std::function<json::object()> status_document = {};  // without the fleet and its events
+  plugin_loader::PluginCatalog* plugins = nullptr;
+  std::function<std::vector<std::filesystem::path>()> plugin_folders = {};
+  auth::ClientStore* clients = nullptr;  // none: because of `no_clients`
+  std::string no_clients = {};
+  const metrics::Metrics* metrics = nullptr;
+  bool metrics_are_open = false;  // everybody may read them
+};
+
+}  // namespace muster::api

@@ -1,0 +1,133 @@
+#include "host/endpoints/dispatch.hpp"
+
+#include <exception>
+
+#include "host/fleet/service.hpp"
+#include "lib/http/worker_threads.hpp"
+
+namespace muster::endpoints {
+namespace {
+
+// Runs the work, which answers the call. An exception would end the host on threads of others.
+template <class Work>
+void guarded(const CallPtr& call, Work work) {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    call->fail_unexpectedly(error.what());
+  } catch (...) {
+    call->fail_unexpectedly("an exception that is no std::exception");
+  }
+}
+
+struct RunHandler {
+  const CallPtr& call;
+
+  void operator()(AnswerNow handler) const { call->finish(handler(*call)); }
+  void operator()(ReadFleet handler) const {
+    if (!has_fleet(call)) return;
+    call->host().fleet->look([call = call, handler](const fleet::Fleet& fleet, fleet::Now now) {
+      guarded(call, [&] { call->finish(handler(*call, fleet, now)); });
+    });
+  }
+  void operator()(ChangeFleet handler) const {
+    auto change = handler(*call);
+    if (!change) return call->fail(change.error());
+    change_fleet(call, std::move(*change));
+  }
+  void operator()(OnWorkerThread handler) const {
+    run_on_worker(call, [call = call, handler] { call->finish(handler.answer(*call)); });
+  }
+  void operator()(OnWorkerThreadWithFleet handler) const {
+    if (has_fleet(call)) (*this)(OnWorkerThread{handler.answer});
+  }
+  void operator()(AnswerByItself handler) const { handler(call); }
+};
+
+void run(const std::shared_ptr<const Api>& api, const Endpoint& endpoint, http::Request&& request,
+         const http::Reply& reply) {
+  const auto call = std::make_shared<Call>(api, endpoint, std::move(request), reply);
+  guarded(call, [&] {
+    if (endpoint.refuse_at_once)
+      if (const auto refusal = endpoint.refuse_at_once(*call)) return call->fail(*refusal);
+    if (api->admit(*call))
+      return std::visit(RunHandler{call}, static_cast<const AnyHandler&>(endpoint.handler));
+    if (endpoint.note_bad_request) endpoint.note_bad_request(*call);
+  });
+}
+
+}  // namespace
+
+void add_routes(http::Router& router, const std::shared_ptr<const Api>& api,
+                std::span<const Endpoint> rows) {
+  for (const Endpoint& endpoint : rows)
+    router.add(
+        std::string(endpoint.method), endpoint.path,
+        [api, &endpoint](http::Request&& request, const http::Reply& reply) {
+          run(api, endpoint, std::move(request), reply);
+        },
+        api->access(endpoint));
+}
+
+bool has_fleet(const CallPtr& call) {
+  if (call->host().fleet) return true;
+  call->fail(call->api().no_fleet());
+  return false;
+}
+
+bool can_change(const CallPtr& call) {
+  if (!has_fleet(call)) return false;
+  const store::Health health = call->host().fleet->store_health();
+  if (!health.ok) call->fail({"ReadOnly", health.sentence});
+  return health.ok;
+}
+
+void read_fleet(const CallPtr& call, std::function<Answer(const fleet::Fleet&, fleet::Now)> read) {
+  visit_fleet(call, [call, read = std::move(read)](const fleet::Fleet& fleet, fleet::Now now) {
+    call->finish(read(fleet, now));
+  });
+}
+
+void visit_fleet(const CallPtr& call, std::function<void(const fleet::Fleet&, fleet::Now)> visit) {
+  if (!has_fleet(call)) return;
+  call->host().fleet->look(
+      [call, visit = std::move(visit)](const fleet::Fleet& fleet, fleet::Now now) {
+        guarded(call, [&] { visit(fleet, now); });
+      });
+}
+
+void change_fleet(const CallPtr& call, FleetChange change) {
+  if (!can_change(call)) return;
+  auto made = std::make_shared<Answer>(Failure{"InternalServerError", "nothing was done"});
+  post_to_fleet(
+      call,
+      [made, change = std::move(change)](fleet::Fleet& fleet, fleet::Now now) {
+        *made = change(fleet, now);
+      },
+      [call, made] { call->finish(std::move(*made)); });
+}
+
+void run_on_worker(const CallPtr& call, std::function<void()> work) {
+  run_on_worker(call, *call->host().workers, std::move(work));
+}
+
+void run_on_worker(const CallPtr& call, http::WorkerThreads& threads, std::function<void()> work) {
+  const bool queued = threads.run([call, work = std::move(work)] { guarded(call, work); });
+  if (!queued)
+    call->fail({"ServiceUnavailable",
+                "the host is busy with other requests of this kind; try again in a few seconds",
+                std::chrono::seconds(2)});
+}
+
+void post_to_fleet(const CallPtr& call, std::function<void(fleet::Fleet&, fleet::Now)> input,
+                   std::function<void()> durable) {
+  std::function<void()> when_durable;
+  if (durable) when_durable = [call, durable = std::move(durable)] { guarded(call, durable); };
+  call->host().fleet->post(
+      [call, input = std::move(input)](fleet::Fleet& fleet, fleet::Now now) {
+        guarded(call, [&] { input(fleet, now); });
+      },
+      std::move(when_durable));
+}
+
+}  // namespace muster::endpoints

@@ -1,0 +1,35 @@
+#include "host/endpoints/endpoint.hpp"
+
+#include <algorithm>
+
+namespace muster::endpoints {
+namespace {
+
+// Calls `each` with every name between the two signs.
+template <class Each>
+void for_each_name(std::string_view text, char open, char close, Each each) {
+  for (auto at = text.find(open); at != std::string_view::npos; at = text.find(open, at + 1))
+    each(text.substr(at + 1, text.find(close, at) - at - 1));
+}
+
+}  // namespace
+
+std::vector<std::string> parameters_of(const Endpoint& endpoint) {
+  std::vector<std::string> names;
+  for_each_name(endpoint.path, '{', '}', [&](std::string_view name) {
+    names.emplace_back(name.substr(name.starts_with('*') ? 1 : 0));
+  });
+  return names;
+}
+
+bool Endpoint::authorizes_itself() const {
+  const std::vector<std::string> known = parameters_of(*this);
+  bool unknown = false;
+  for (const std::string_view scope : scopes.list())
+    for_each_name(scope, '<', '>', [&](std::string_view wanted) {
+      unknown |= std::ranges::find(known, wanted) == known.end();
+    });
+  return unknown;
+}
+
+}  // namespace muster::endpoints

@@ -1,0 +1,55 @@
+#include "host/wiring/api_services.hpp"
+
+#include "host/wiring/host_plugins.hpp"
+
+namespace muster {
+namespace {
+
+void add_fleet(api::Services& services, FleetRuntime& fleet) {
+  services.fleet = &fleet.fleet();
+  services.store = &fleet.store();
+  services.events = &fleet.events();
+  services.provider_context = [&fleet] { return fleet.provider_context(); };
+  services.expand = [&fleet](const ProviderId& id, const ExpandRequest& request) {
+    return fleet.expand(id, request);
+  };
+  services.provider_facts = [&fleet](const ProviderId& id, std::chrono::milliseconds at_most) {
+    return fleet.provider_facts(id, at_most);
+  };
+  services.configuration_status = [&fleet] { return fleet.configuration_status(); };
+  services.reload_worker_configurations = [&fleet] { fleet.reload_worker_configurations(); };
+  services.configuration_files = [&fleet](bool refused) {
+    return fleet.configuration_files(refused);
+  };
+  services.demand_status = [&fleet] { return fleet.demand_status(); };
+}
+
+}  // namespace
+
+api::Services api_services(const ApiDependencies& host) {
+  api::Services services;
+  if (host.fleet.fleet) add_fleet(services, *host.fleet.fleet);
+  services.problem = host.fleet.problem;
+  services.authority = &host.auth.authority();
+  services.registrar = &host.registrar;
+  services.workers = &host.workers;
+  services.clock = std::make_shared<SystemClock>();
+  services.log = host.log;
+  services.state = [&status = host.status] { return std::string(to_string(status.get()->state)); };
+  services.status_document = [&status = host.status, &plugins = host.plugins,
+                              clock = services.clock] {
+    const auto now = status.get();
+    return status_document(*now, *clock, plugin_summary(*now->configuration, plugins.list()));
+  };
+  services.plugins = &host.plugins;
+  services.plugin_folders = [&status = host.status] {
+    return status.get()->configuration->plugin_folders;
+  };
+  services.clients = host.auth.book();
+  services.no_clients = host.auth.why_store_unavailable();
+  services.metrics = &host.metrics;
+  services.metrics_are_open = !host.status.get()->configuration->http.metrics_need_token;
+  return services;
+}
+
+}  // namespace muster

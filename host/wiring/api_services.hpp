@@ -1,0 +1,33 @@
+// What muster's own API needs, as this host has it.
+#pragma once
+
+#include "host/api/services.hpp"
+#include "host/wiring/fleet_runtime.hpp"
+#include "host/wiring/host_auth.hpp"
+#include "host/wiring/host_status.hpp"
+#include "lib/metrics/metrics.hpp"
+
+namespace muster {
+
+// The fleet, or why there is none: a store that cannot be used stops the deciding, not the host.
+struct FleetAccess {
+  FleetRuntime* fleet = nullptr;  // borrowed; outlives the server
+  std::string problem = {};
+};
+
+// Everything is borrowed and outlives the server.
+struct ApiDependencies {
+  const PublishedStatus& status;
+  plugin_loader::PluginCatalog& plugins;
+  HostAuth& auth;
+  registration::Registrar& registrar;
+  http::WorkerThreads& workers;
+  const metrics::Metrics& metrics;
+  FleetAccess fleet;
+  Log log = {};
+};
+
+// After the clients were read from the store, or could not be.
+api::Services api_services(const ApiDependencies& host);
+
+}  // namespace muster
