@@ -36,7 +36,7 @@ PoolFigures pool_figures(const std::string& name, const simulation::PoolReport& 
   waits.insert(waits.end(), report.waiting.begin(), report.waiting.end());
   figures.waits = waits_of(std::move(waits));
   if (report.verdict_kind != verdict::Kind::placed && !report.verdict.empty())
-    figures.verdict = name_of(report.verdict_kind) + ": " + report.verdict;
+    figures.verdict = muster::name_of(report.verdict_kind) + ": " + report.verdict;
   return figures;
 }
 

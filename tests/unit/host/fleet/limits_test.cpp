@@ -220,7 +220,7 @@ TEST(Turns, a_provider_that_says_too_fast_is_called_less_often) {
   driver.provider_up("cloud", {.launches_per_second = 20});
   driver.cloud().refuses = [](const LaunchConfig&) { return Error::throttle("slow down"); };
   driver.demand("p/w", 1);
-  EXPECT_EQ(driver.fleet().providers()[0].throttle.rate(), 10);
+  EXPECT_EQ(driver.fleet().throttle_of(driver.fleet().providers()[0]).rate(), 10);
 }
 
 }  // namespace
