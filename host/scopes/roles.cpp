@@ -31,8 +31,8 @@ std::string with_parameter(const std::string& scope, const std::string& value) {
   return text;
 }
 
-// Could be, or stand for, `assume:...`. A client that may do everything needs no roles, and a role that
-// gives everything leads nowhere.
+// Could be, or stand for, `assume:...`. A client that may do everything needs no roles, and a role
+// that gives everything leads nowhere.
 bool may_assume(std::string_view scope) {
   if (scope == "*") return false;
   return scope.starts_with(assume) || (scope.ends_with('*') && assume.starts_with(stem_of(scope)));

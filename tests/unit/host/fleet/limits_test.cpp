@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/fleet/allocation/throttle.hpp"
 #include "tests/unit/host/fleet/fleet_driver.hpp"
 
 namespace muster::fleet {
