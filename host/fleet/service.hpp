@@ -146,7 +146,7 @@ Result<T> Service::change(std::function<Result<T>(Fleet&, Now)> input) {
           throw;
         }
       },
-      [done] { done->set_value(); });
+      [done = std::move(done)] { done->set_value(); });
   // A promise that is dropped unkept says that decisions have stopped, or that the host is
   // stopping.
   try {

@@ -101,19 +101,19 @@ TEST(Trace, what_is_too_much_is_refused_with_its_line) {
 }
 
 TEST(Trace, bad_json_lines_are_told_with_their_line) {
-  EXPECT_THAT(
-      mistakes("{\"time\": 0, \"workerType\": \"build\", \"taskSeconds\": 60}\n"
-               "{\"time\": 0\n"
-               "[]\n"
-               "{\"time\": 0, \"pool\": \"build\"}\n"
-               "{\"time\": true, \"workerType\": \"build\", \"taskSeconds\": 60}\n"
-               "{\"time\": 0, \"workerType\": \"a\", \"workerPoolId\": \"b\"}\n"
-               "{}\n"),
-      ElementsAre(HasSubstr("d:2: is no JSON object"), HasSubstr("d:3: is no JSON object"),
-                  HasSubstr("d:4: there is no key \"pool\""),
-                  HasSubstr("d:5: time: must be a string or a number"),
-                  HasSubstr("d:6: workerPoolId and workerType both"), "d:7: time is missing",
-                  "d:7: workerPoolId is missing", "d:7: taskSeconds is missing"));
+  EXPECT_THAT(mistakes("{\"time\": 0, \"workerType\": \"build\", \"taskSeconds\": 60}\n"
+                       "{\"time\": 0\n"
+                       "[]\n"
+                       "{\"time\": 0, \"pool\": \"build\"}\n"
+                       "{\"time\": true, \"workerType\": \"build\", \"taskSeconds\": 60}\n"
+                       "{\"time\": 0, \"workerType\": \"a\", \"workerPoolId\": \"b\"}\n"
+                       "{}\n"),
+              ElementsAre(HasSubstr("d:2: is no JSON object"), HasSubstr("d:3: is no JSON object"),
+                          HasSubstr("d:4: there is no key \"pool\""),
+                          HasSubstr("d:5: time: must be a string or a number"),
+                          HasSubstr("d:6: give workerPoolId or workerType, not both"),
+                          "d:7: time is missing", "d:7: workerPoolId is missing",
+                          "d:7: taskSeconds is missing"));
 }
 
 TEST(Trace, bad_toml_is_told_with_its_line) {

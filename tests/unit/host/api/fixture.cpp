@@ -62,6 +62,7 @@ Reply Fixture::ask(const std::string& method, const std::string& target, const s
   request.body = body;
   request.peer = "192.0.2.1:4711";
   request.id = "request-1";
+  request.headers.push_back({"Host", "muster.example"});
   if (!token.empty()) request.headers.push_back({"Authorization", "Bearer " + token});
   const auto answered = std::make_shared<std::promise<http::Response>>();
   auto future = answered->get_future();

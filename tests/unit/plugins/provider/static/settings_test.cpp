@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
         of_machine(0, "capacity", "1.5", "machines[0].capacity: "),
         of_machine(0, "secretSha256", R"("secret")", "machines[0].secretSha256: is no SHA-256"),
         of_machine(0, "publicKeys", R"(["ssh-ed25519 AAAA"])",
-                   "machines[0].publicKeys[0]: it is not an "),
+                   "machines[0].publicKeys[0]: it is truncated or damaged"),
         of_machine(1, "variables", R"({"mac": "a"})",
                    "machines[1].variables.bmc: is missing: powerOffCommand[2] needs it"),
         of_machine(1, "variables", R"({"mac": "a", "bmc": "b", "workerId": "x"})",
