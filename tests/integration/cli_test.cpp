@@ -205,7 +205,7 @@ TEST_F(CommandsOfAHost, the_variables_of_taskcluster_clients_sign_requests) {
 TEST_F(CommandsOfAHost, tables_and_documents_of_everything) {
   wait_for_workers();
   EXPECT_THAT(said({"pools"}), HasSubstr("worker-manager/build"));
-  EXPECT_THAT(said({"pools", "--verdict", "waiting"}), HasSubstr("no worker pool"));
+  EXPECT_THAT(said({"pools", "--verdict", "waiting"}), HasSubstr("No worker pools"));
   EXPECT_THAT(said({"pool", "build"}), HasSubstr("ARITHMETIC"));
   EXPECT_THAT(said({"pool", "none"}, 1), HasSubstr("see: muster pools"));
   EXPECT_THAT(said({"workers", "build", "--state", "requested"}), HasSubstr("sim-"));
@@ -244,7 +244,7 @@ TEST_F(CommandsOfAHost, launch_configurations_are_paused_for_a_while_and_resumed
       HasSubstr("paused until"));
   EXPECT_THAT(said({"launch-configs", "--status", "paused"}), HasSubstr("bad image"));
   EXPECT_THAT(said({"launch-configs", "resume", "build", id}), HasSubstr("resumed"));
-  EXPECT_THAT(said({"launch-configs", "--status", "paused"}), HasSubstr("no such"));
+  EXPECT_THAT(said({"launch-configs", "--status", "paused"}), HasSubstr("No launch configurations"));
 }
 
 // A machine that is named and whose pool comes later.

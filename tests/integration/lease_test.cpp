@@ -76,7 +76,7 @@ TEST(LeaseCommand, that_is_wrong_is_refused_before_anybody_is_asked) {
 TEST(LeaseCommand, gives_up_in_time_although_there_is_no_host) {
   const Finished done = run("muster", lease({"--wait", "1s"}, {"true"}), no_host);
   EXPECT_EQ(done.exit_code, no_worker_in_time);
-  EXPECT_THAT(done.output, HasSubstr("no worker within 1s; the host cannot be asked"));
+  EXPECT_THAT(done.output, HasSubstr("no worker within 1s; the host does not answer"));
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ TEST_F(Lease, goes_on_waiting_when_the_host_is_killed) {
   const auto waits = start(shell("echo on $MUSTER_WORKER_ID; exit 5"));
   waits->wait_for("waiting: ");
   host_.host().kill();
-  waits->wait_for("cannot be asked");
+  waits->wait_for("the host does not answer");
   host_.host().start();
   EXPECT_TRUE(eventually([&] { return host_.client().remove(holder).has_value(); }));
   EXPECT_EQ(waits->exit_code(), 5) << waits->output();
