@@ -8,6 +8,8 @@
 namespace muster::endpoints {
 namespace {
 
+constexpr std::string_view no_standard_exception = "an exception that is no std::exception";
+
 // Runs the work, which answers the call. An exception would end the host on threads of others.
 template <class Work>
 void guarded(const CallPtr& call, Work work) {
@@ -16,8 +18,25 @@ void guarded(const CallPtr& call, Work work) {
   } catch (const std::exception& error) {
     call->fail_unexpectedly(error.what());
   } catch (...) {
-    call->fail_unexpectedly("an exception that is no std::exception");
+    call->fail_unexpectedly(no_standard_exception);
   }
+}
+
+// The caller is answered at once. The fleet gets the exception too: it decides whether the change
+// was half made.
+std::function<void(fleet::Fleet&, fleet::Now)> answering_exceptions(
+    const CallPtr& call, std::function<void(fleet::Fleet&, fleet::Now)> input) {
+  return [call, input = std::move(input)](fleet::Fleet& fleet, fleet::Now now) {
+    try {
+      input(fleet, now);
+    } catch (const std::exception& error) {
+      call->fail_unexpectedly(error.what());
+      throw;
+    } catch (...) {
+      call->fail_unexpectedly(no_standard_exception);
+      throw;
+    }
+  };
 }
 
 struct RunHandler {
@@ -99,12 +118,15 @@ void visit_fleet(const CallPtr& call, std::function<void(const fleet::Fleet&, fl
 void change_fleet(const CallPtr& call, FleetChange change) {
   if (!can_change(call)) return;
   auto made = std::make_shared<Answer>(Failure{"InternalServerError", "nothing was done"});
-  post_to_fleet(
-      call,
-      [made, change = std::move(change)](fleet::Fleet& fleet, fleet::Now now) {
-        *made = change(fleet, now);
-      },
-      [call, made] { call->finish(std::move(*made)); });
+  call->host().fleet->post_change(
+      answering_exceptions(call,
+                           [made, change = std::move(change)](fleet::Fleet& fleet, fleet::Now now) {
+                             *made = change(fleet, now);
+                           }),
+      [call, made](const std::optional<Error>& error) {
+        if (error) return call->fail({"ReadOnly", error->message});
+        call->finish(std::move(*made));
+      });
 }
 
 void run_on_worker(const CallPtr& call, std::function<void()> work) {
@@ -123,11 +145,7 @@ void post_to_fleet(const CallPtr& call, std::function<void(fleet::Fleet&, fleet:
                    std::function<void()> durable) {
   std::function<void()> when_durable;
   if (durable) when_durable = [call, durable = std::move(durable)] { guarded(call, durable); };
-  call->host().fleet->post(
-      [call, input = std::move(input)](fleet::Fleet& fleet, fleet::Now now) {
-        guarded(call, [&] { input(fleet, now); });
-      },
-      std::move(when_durable));
+  call->host().fleet->post(answering_exceptions(call, std::move(input)), std::move(when_durable));
 }
 
 }  // namespace muster::endpoints

@@ -16,6 +16,7 @@ Service::Service(std::unique_ptr<Fleet> fleet, ServiceParts parts)
     : parts_(std::move(parts)), fleet_(std::move(fleet)) {
   store::CommitterSettings settings;
   settings.listener = [this](const store::Health& health) {
+    if (!health.ok) refuse_callers(health.sentence);
     const std::lock_guard lock(mutex_);
     store_ok_ = health.ok;
     changed_.notify_all();
@@ -50,6 +51,8 @@ void Service::stop(std::chrono::milliseconds patience) {
     parts_.log.error("changes could not be made durable before the end", {{"batches", lost}});
   const std::lock_guard lock(mutex_);
   inputs_.clear();  // their callers learn of it by their promises
+  const std::lock_guard callers_lock(callers_mutex_);
+  callers_.clear();
 }
 
 void Service::post(Input input, std::function<void()> durable) {
@@ -57,6 +60,39 @@ void Service::post(Input input, std::function<void()> durable) {
   if (stopping_) return;
   inputs_.push_back({std::move(input), std::move(durable)});
   changed_.notify_all();
+}
+
+void Service::post_change(Input input, Done done) {
+  std::int64_t caller = 0;
+  {
+    const std::lock_guard lock(callers_mutex_);
+    caller = next_caller_++;
+    callers_.emplace(caller, std::move(done));
+  }
+  post(std::move(input), [this, caller] { answer_caller(caller); });
+  // The store may have failed since the caller looked.
+  if (const store::Health health = store_health(); !health.ok) refuse_callers(health.sentence);
+}
+
+void Service::answer_caller(std::int64_t caller) {
+  Done done;
+  {
+    const std::lock_guard lock(callers_mutex_);
+    const auto found = callers_.find(caller);
+    if (found == callers_.end()) return;
+    done = std::move(found->second);
+    callers_.erase(found);
+  }
+  done(std::nullopt);
+}
+
+void Service::refuse_callers(const std::string& why) {
+  std::map<std::int64_t, Done> callers;
+  {
+    const std::lock_guard lock(callers_mutex_);
+    callers.swap(callers_);
+  }
+  for (const auto& [caller, done] : callers) done(read_only(why));
 }
 
 void Service::look(Look look) {
@@ -189,6 +225,7 @@ void Service::stop_deciding(const std::string& why) {
     fault_ = store::Health{.ok = false, .failing_since = now().wall, .sentence = sentence};
   }
   parts_.log.error(sentence, {{"error", why}});
+  refuse_callers(sentence);
 }
 
 bool Service::has_stopped_deciding() const {
@@ -239,8 +276,11 @@ Result<void> Service::replace_damaged(const Error& damage) {
 }
 
 Error Service::read_only() const {
-  return Error::transient("the host is read-only: " + store_health().sentence)
-      .with_code("readOnly");
+  return read_only(store_health().sentence);
+}
+
+Error Service::read_only(const std::string& why) {
+  return Error::transient("the host is read-only: " + why).with_code("readOnly");
 }
 
 }  // namespace muster::fleet

@@ -16,6 +16,7 @@
 #include <condition_variable>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -64,6 +65,13 @@ class Service {
   template <class T>
   Result<T> change(std::function<Result<T>(Fleet&, Now)> input);
 
+  // Like post(), for a caller that waits for the change. Calls `done` once: with nothing when the
+  // change is durable, or with the error code "readOnly" as soon as the store fails or decisions
+  // stop before that; such a change may still be made later. A host that stops may drop it.
+  // THREADS: any; `done` must not wait.
+  using Done = std::function<void(const std::optional<Error>&)>;
+  void post_change(Input input, Done done);
+
   using Look = std::function<void(const Fleet&, Now)>;
 
   // Runs at once on the caller's thread if nothing is being decided, else between two decisions on
@@ -102,6 +110,9 @@ class Service {
   Now now() const;
   std::chrono::milliseconds until_wake(Time wake) const;
   Error read_only() const;
+  static Error read_only(const std::string& why);
+  void answer_caller(std::int64_t caller);
+  void refuse_callers(const std::string& why);
   static Error failed(const std::string& what);
 
   const ServiceParts parts_;
@@ -118,6 +129,10 @@ class Service {
   std::vector<Look> looks_;
   bool stopping_ = false;
   bool store_ok_ = true;
+
+  std::mutex callers_mutex_;
+  std::map<std::int64_t, Done> callers_;  // of post_change(), that wait
+  std::int64_t next_caller_ = 1;
 
   mutable std::mutex fault_mutex_;
   std::optional<store::Health> fault_;  // decisions have stopped: since when and why

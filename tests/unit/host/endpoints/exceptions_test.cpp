@@ -11,6 +11,7 @@
 #include "host/store/memory_store.hpp"
 #include "lib/base/fake_clock.hpp"
 #include "lib/http/answer.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/support/recorded_log.hpp"
 
 namespace muster::endpoints {
@@ -38,6 +39,12 @@ FleetChangeOrFailure throw_in_a_change(const Call&) {
 [[noreturn]] void throw_by_itself(const CallPtr&) {
   throw 7;  // no std::exception
 }
+FleetChangeOrFailure throw_amid_a_change(const Call&) {
+  return FleetChange([](fleet::Fleet& fleet, fleet::Now now) -> Answer {
+    fleet.change_queue(now);
+    throw std::runtime_error(secret_reason);
+  });
+}
 void throw_in_a_post(const CallPtr& call) {
   post_to_fleet(call, [](fleet::Fleet&, fleet::Now) { throw std::runtime_error(secret_reason); });
 }
@@ -62,6 +69,7 @@ const std::vector<Endpoint>& rows() {
                                          row("read", throw_in_a_read),
                                          row("beforeChange", throw_before_a_change),
                                          row("change", throw_in_a_change),
+                                         row("amidChange", throw_amid_a_change),
                                          row("worker", OnWorkerThread{throw_now}),
                                          row("workerWithFleet", OnWorkerThreadWithFleet{throw_now}),
                                          row("itself", throw_by_itself),
@@ -145,6 +153,16 @@ TEST_P(Exceptions, are_answered_with_500_and_logged) {
   if (GetParam() != "itself") {
     EXPECT_TRUE(log->contains(secret_reason));
   }
+  EXPECT_EQ(ask("/good").status, 200);
+}
+
+// The handler's exception must reach the fleet: else half of a change would be made durable.
+class ExceptionsAmidAChange : public Exceptions {};
+
+TEST_F(ExceptionsAmidAChange, stop_the_fleets_decisions) {
+  EXPECT_EQ(ask("/amidChange").status, 500);
+  EXPECT_TRUE(testing::eventually([&] { return !fleet->store_health().ok; }));
+  EXPECT_EQ(ask("/change").status, 503);
   EXPECT_EQ(ask("/good").status, 200);
 }
 

@@ -1,6 +1,8 @@
 // The fleet's thread goes on, or stops visibly, whatever the functions that are handed to it throw.
 #include "host/fleet/service.hpp"
 
+#include <atomic>
+#include <future>
 #include <stdexcept>
 
 #include <gmock/gmock.h>
@@ -116,6 +118,20 @@ TEST_F(ServiceExceptions, within_a_change_leave_readers_alone_and_make_nothing_d
   EXPECT_EQ(store.contents(), before);
 }
 
+TEST_F(ServiceExceptions, within_a_posted_change_are_told_to_its_caller) {
+  std::promise<std::optional<Error>> told;
+  service->post_change(
+      [](Fleet& fleet, Now now) {
+        fleet.change_queue(now);
+        throw std::runtime_error("half of it");
+      },
+      [&](const std::optional<Error>& error) { told.set_value(error); });
+  const auto error = told.get_future().get();
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code, "readOnly");
+  EXPECT_THAT(error->message, HasSubstr("half of it"));
+}
+
 TEST_F(ServiceExceptions, of_a_posted_change_are_logged) {
   service->post([](Fleet&, Now) { throw std::runtime_error("nobody waits for this"); });
   EXPECT_TRUE(works());
@@ -132,6 +148,54 @@ TEST_F(ServiceExceptions, of_a_look_are_logged) {
   service->look([](const Fleet&, Now) { throw std::runtime_error("unseen"); });
   EXPECT_TRUE(works()) << "a look that had to wait has run before a later change";
   EXPECT_THAT(lines->text(), HasSubstr("unseen"));
+}
+
+// A store whose disk is full for as long as the test wants.
+class FullStore final : public store::Store {
+ public:
+  Result<void> commit(const store::Batch& batch) override {
+    if (full) return Error::transient("the disk is full");
+    return inner.commit(batch);
+  }
+  Result<void> scan(const store::Scan& scan, const store::RowSink& sink) const override {
+    return inner.scan(scan, sink);
+  }
+  Result<void> backup(const std::string& file) const override { return inner.backup(file); }
+
+  std::atomic<bool> full = false;
+  store::MemoryStore inner;
+};
+
+TEST(ServiceWithAFullDisk, tells_who_waits_for_a_change_at_once_and_only_once) {
+  FullStore store;
+  const auto clock = std::make_shared<SystemClock>();
+  Service service(
+      std::make_unique<Fleet>(Settings{}, "host", 1, Now{clock->now(), 1h}),
+      ServiceParts{.store = &store, .clock = clock, .log = {}, .find_plugin = [](const auto&) {
+                     return Callee{};
+                   }});
+  const auto change = [](Fleet& fleet, Now now) {
+    fleet.provider_up({.provider_id = ProviderId("cloud")}, now);
+  };
+  std::promise<std::optional<Error>> stored;
+  service.post_change(change, [&](const auto& error) { stored.set_value(error); });
+  EXPECT_FALSE(stored.get_future().get());
+
+  store.full = true;
+  std::promise<std::optional<Error>> refused;
+  service.post_change(
+      [](Fleet& fleet, Now now) { fleet.provider_down(ProviderId("cloud"), "gone", now); },
+      [&](const auto& error) { refused.set_value(error); });  // a second call would throw
+  const auto error = refused.get_future().get();
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code, "readOnly");
+  EXPECT_THAT(error->message, HasSubstr("the disk is full"));
+
+  std::promise<std::optional<Error>> late;
+  service.post_change(change, [&](const auto& problem) { late.set_value(problem); });
+  EXPECT_TRUE(late.get_future().get());
+  store.full = false;
+  service.stop(1s);
 }
 
 }  // namespace
