@@ -42,7 +42,8 @@ class Audit {
   explicit Audit(Log log) : log_(std::move(log)) {}
 
   // Writes to this file, too, from now on; behind what it holds. An empty path: to none. Called
-  // again it opens the file anew, as whoever rotates files needs it. On failure nothing changes.
+  // again it opens the file anew, as the rotation of log files needs it. On failure nothing
+  // changes.
   Result<void> open(const std::filesystem::path& file);
 
   // To the log and to the file. A line that cannot be written to the file is counted.

@@ -48,7 +48,7 @@ Daemon::Daemon(const Report& report, Environment environment, std::optional<LogL
   log_mistakes(report);
 }
 
-// The order matters: whoever uses something goes before it.
+// The order matters: a part ends before the parts that it uses.
 Daemon::~Daemon() {
   server_.reset();
   if (host_) host_->stop();

@@ -1,5 +1,5 @@
 // Who an address is: the questions to the DNS and what follows from the answers. No I/O and no
-// clock: whoever drives it asks question() and hands the answer to take() until there is a verdict.
+// clock: the caller asks question() and hands the answer to take() until there is a verdict.
 //
 //   address → PTR names → those that an allowed pattern fits → A or AAAA of each, in order
 //

@@ -1,4 +1,4 @@
-// Listeners over real connections, with whoever listens in the same process, so that the number
+// Listeners over real connections, with the listeners in the same process, so that the number
 // holds for server and clients together: events_bench [listeners] [events per second] [seconds]
 #include <algorithm>
 #include <arpa/inet.h>

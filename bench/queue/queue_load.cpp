@@ -314,7 +314,7 @@ void releases(Clients& clients, Numbers& held, Numbers& waiting) {
     const auto [team, number] = leases.front();
     leases.pop_front();
     const std::size_t before = times.all.size();
-    // Whoever was answered has asked again by then.
+    // Clients that were answered have asked again by then.
     for (const Moment calm = Steady::now() + std::chrono::milliseconds(5); Steady::now() < calm;)
       clients.wait_until(calm);
     released = Steady::now();

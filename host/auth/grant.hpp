@@ -18,7 +18,7 @@ namespace muster::auth {
 // Marks an Error of somebody who may be guessing.
 inline constexpr const char* guess = "guess";
 
-// A client, and what the roles of now make of it. Immutable, so that whoever has it can tell by its
+// A client, and what the roles of now make of it. Immutable, so that its holder can tell by its
 // address whether the client was changed since.
 struct Known {
   Client client;

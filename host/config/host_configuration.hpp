@@ -208,7 +208,7 @@ struct HostConfiguration {
   std::shared_ptr<const TomlDocument> document;
 
   // "/etc/muster/muster.toml:12:3" of what a JSON pointer names
-  // ("/providers/ec2-us/config/region"), for whoever finds a mistake later, such as a plugin in its
+  // ("/providers/ec2-us/config/region"), for mistakes that are found later, such as a plugin in its
   // own configuration.
   std::string place_of(std::string_view pointer) const;
 };

@@ -12,7 +12,7 @@ namespace muster::queue {
 inline constexpr std::size_t most_pool_keys = 16;
 
 // All of them; `name` is what the document calls the list. Fails as `invalid`: "publicKeys[1]: this
-// key stands twice".
+// key occurs twice".
 Result<std::vector<ssh::PublicKey>> read_pool_keys(std::string_view name,
                                                    const std::vector<std::string>& lines);
 

@@ -198,7 +198,7 @@ void World::arrive(const Arrival& arrival) {
 }
 
 void World::hand_out(const WorkerPoolId& pool) {
-  // Whoever takes work may drop out of the list.
+  // A worker that takes work may drop out of the list.
   std::vector<std::shared_ptr<Agent>> free;
   const auto enough = waiting_[pool].size();
   for (const auto& [key, agent] : free_[pool]) {

@@ -45,7 +45,7 @@ std::optional<Error> World::failure() {
 
 template <class Answer>
 void World::answer(fleet::CallId call, Answer result, std::uint64_t incarnation) {
-  if (incarnation != incarnation_) return;  // whoever asked is gone
+  if (incarnation != incarnation_) return;  // the fleet that asked is gone
   tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) {
     fleet.answered({call, std::move(result)}, now);
   });
@@ -180,7 +180,7 @@ Result<Listing> World::list(Cloud& cloud, const ListRequest& request) {
   return listing;
 }
 
-// Whoever loses its machine loses its work at once, not when it would have been done.
+// A worker that loses its machine loses its work at once, not when it would have been done.
 Result<Termination> World::terminate(Cloud& cloud, const TerminateRequest& request) {
   auto result = cloud.cloud.terminate(request, CloudContext(true_time()));
   for (const WorkerRef& worker : request.workers) {

@@ -1,6 +1,6 @@
 // How the tables of the SQLite database came to be, step by step. Once a step was released it is
-// never changed: a later one mends it. tests/unit/host/store/schema_test.cpp holds the rows of
-// host/fleet/rows.hpp against the outcome, so that a changed row without a step fails.
+// never changed: a later one corrects it. tests/unit/host/store/schema_test.cpp holds the rows of
+// host/fleet/model/rows.hpp against the outcome, so that a changed row without a step fails.
 #pragma once
 
 #include <span>

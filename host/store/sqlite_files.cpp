@@ -127,8 +127,8 @@ Result<void> check_header(const fs::path& file, std::int64_t application_id) {
     return Error::internal("the database " + file.string() + " is damaged (it was cut off)");
   if (big_endian(header.data() + application_id_at) != application_id)
     return not_ours(file, "an SQLite database of another program");
-  // It holds what a cloud told us in confidence; whoever may not change the mode is told later that
-  // he may not write.
+  // It holds what a cloud told us in confidence; a user who may not change the mode is told later
+  // that the file cannot be written.
   if ((status.st_mode & 077) != 0) (void)::fchmod(opened.get(), 0600);
   return {};
 }

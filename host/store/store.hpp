@@ -1,5 +1,5 @@
 // Where the host keeps what it must not lose. Rows go in by batches, all or nothing, and come out
-// by scans along their key; whoever decides knows no SQL, so that another database is another
+// by scans along their key; the parts that decide know no SQL, so that another database is another
 // class.
 #pragma once
 

@@ -8,8 +8,8 @@
 
 namespace muster {
 
-// A text that has no operator<< and no conversion: whoever needs it says reveal(), which review can
-// find.
+// A text that has no operator<< and no conversion: code that needs it calls reveal(), which review
+// can find.
 class Secret {
  public:
   explicit Secret(std::string text) : text_(std::move(text)) {}

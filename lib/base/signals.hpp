@@ -13,8 +13,8 @@ namespace muster {
 // the thread that makes it and all that come after, ignores SIGPIPE (a reader of our logs may go
 // away), and reads the three from a signalfd.
 //
-// CHILDREN inherit both. Whoever starts a process gives it `original_mask()` and SIGPIPE's default
-// back (posix_spawnattr_setsigmask, posix_spawnattr_setsigdefault).
+// CHILDREN inherit both. Code that starts a process gives it `original_mask()` and SIGPIPE's
+// default back (posix_spawnattr_setsigmask, posix_spawnattr_setsigdefault).
 class Signals {
  public:
   Signals();

@@ -59,7 +59,7 @@ class Repository {
                                  const ReadLimits& limits = {}) const;
 
   const std::filesystem::path& root() const { return root_; }  // of the checkout, or the bare one
-  // Where refs are kept: whoever watches this sees every push.
+  // Where refs are kept: a watch of this folder sees every push.
   Result<std::filesystem::path> refs_folder() const;
 
  private:

@@ -136,7 +136,7 @@ void Router::answer_unknown(const Found& found, Request&& request, const Reply& 
   for (const Fallback& fallback : fallbacks_)
     if (request.path.starts_with(fallback.prefix))
       return run(fallback.handler, fallback.prefix, std::move(request), reply);
-  // Whoever may not come in does not learn what is inside.
+  // A caller without access does not learn which paths exist.
   if (request.path.starts_with("/api") && turned_away(request, reply)) return;
   if (found.broken)
     return reply(error_answer(request, 400, "InputError", "the path has a broken %-escape"));

@@ -12,7 +12,8 @@ namespace muster::ssh {
 inline constexpr std::string_view pool_key_member = "poolKey";
 
 // Which of the keys has signed the challenge. `challenge` is what the host has made for this worker
-// and takes now; empty: the worker showed none. Fails as `auth`, in words for whoever set it up.
+// and takes now; empty: the worker showed none. Fails as `auth`, in words for the person who set it
+// up.
 Result<const PublicKey*> signer_in(const json::value& pool_key, std::string_view challenge,
                                    const std::vector<PublicKey>& keys);
 

@@ -40,7 +40,7 @@ class PublicKey {
 
 // All of them. Fails as `invalid` with the place of the first that is no key, or stands there
 // twice:
-// "[1]: this key stands twice".
+// "[1]: this key occurs twice".
 Result<std::vector<PublicKey>> parse_keys(const std::vector<std::string>& lines);
 
 // The namespace of signatures that `ssh-keygen -Y sign` makes for muster.

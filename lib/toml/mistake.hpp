@@ -1,4 +1,4 @@
-// One thing that is wrong with a configuration, told so that it can be mended without asking.
+// One thing that is wrong with a configuration, told so that it can be corrected without asking.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Files that are either the old or the new one, and locks that end with whoever holds them.
+// Files that are either the old or the new one, and locks that end with their holder.
 #pragma once
 
 #include <filesystem>
@@ -34,8 +34,8 @@ Result<Descriptor> lock_file(const std::filesystem::path& file, const Context& c
 // Nothing: somebody else has it.
 Result<std::optional<Descriptor>> try_lock_file(const std::filesystem::path& file);
 
-// Whether somebody holds the lock. Takes it for a moment where nobody does: whoever may be about to
-// take it must be kept from that by other means.
+// Whether somebody holds the lock. Takes it for a moment where nobody does: a process that may be
+// about to take it must be kept from that by other means.
 enum class LockState { missing, held, free };
 LockState look_at_lock(const std::filesystem::path& file);
 

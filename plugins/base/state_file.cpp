@@ -49,7 +49,7 @@ Result<std::optional<std::string>> StateFile::refresh() {
 
 Result<void> StateFile::store(std::string_view text) {
   if (const auto written = write_durably(path_, text); !written) return written;
-  struct stat now {};  // of the very file: whoever else would replace it needs the lock
+  struct stat now {};  // of the very file: another writer would need the lock to replace it
   if (::stat(path_.c_str(), &now) != 0) return trouble(path_, "cannot be read", errno);
   seen_ = {now.st_ino, now.st_size, now.st_mtim};
   return {};

@@ -17,7 +17,7 @@ struct stat;
 namespace muster {
 
 // The old and the new version of a plugin during a swap, or several instances of one provider, may
-// use the same file: whoever changes it holds the lock on <path>.lock, reads what others changed,
+// use the same file: a writer holds the lock on <path>.lock, reads what others changed,
 // and has the change on the disk before it answers. THREADS: one at a time.
 class StateFile {
  public:

@@ -117,7 +117,7 @@ TEST(ClientCommand, a_client_is_made_rotated_disabled_enabled_and_revoked) {
   EXPECT_EQ(muster({"client", "revoke", "ci/reader"}).exit_code, 1);
 }
 
-// A host with one pool that has workers, and a home folder of whoever asks.
+// A host with one pool that has workers, and a home folder of the person who asks.
 class CommandsOfAHost : public ::testing::Test {
  protected:
   CommandsOfAHost() {
@@ -244,7 +244,8 @@ TEST_F(CommandsOfAHost, launch_configurations_are_paused_for_a_while_and_resumed
       HasSubstr("paused until"));
   EXPECT_THAT(said({"launch-configs", "--status", "paused"}), HasSubstr("bad image"));
   EXPECT_THAT(said({"launch-configs", "resume", "build", id}), HasSubstr("resumed"));
-  EXPECT_THAT(said({"launch-configs", "--status", "paused"}), HasSubstr("No launch configurations"));
+  EXPECT_THAT(said({"launch-configs", "--status", "paused"}),
+              HasSubstr("No launch configurations"));
 }
 
 // A machine that is named and whose pool comes later.

@@ -111,7 +111,7 @@ class RabbitMqTest : public ::testing::Test {
     if (service) service->stop();
     committer.stop(10s);
   }
-  void happen(Event event) {
+  void emit(Event event) {
     event.number = ++newest;
     event.at = clock->now();
     committer.submit({store::put(event)}, [this, event] { service->on_durable({event}); });
@@ -152,9 +152,9 @@ TEST_F(RabbitMqTest, gets_taskclusters_messages_and_survives_its_own_death) {
   consumer->bind();
   consumer->consume();
 
-  happen(worker_event("worker-launched", "proj/build", "i-1"));
-  happen(worker_event("worker-requested", "proj/build", ""));  // is not told
-  happen(worker_event("worker-stopping", "proj/build", "i-1"));
+  emit(worker_event("worker-launched", "proj/build", "i-1"));
+  emit(worker_event("worker-requested", "proj/build", ""));  // is not told
+  emit(worker_event("worker-stopping", "proj/build", "i-1"));
   std::map<std::string, Received> by_exchange;
   for (int i = 0; i < 3; ++i) {
     Received one;
@@ -189,8 +189,8 @@ TEST_F(RabbitMqTest, gets_taskclusters_messages_and_survives_its_own_death) {
   };
   const auto some_happen = [&](std::int64_t until) {
     while (newest < until)
-      happen(worker_event("worker-running", "proj/pool" + std::to_string(newest % 10),
-                          "i-" + std::to_string(newest)));
+      emit(worker_event("worker-running", "proj/pool" + std::to_string(newest % 10),
+                        "i-" + std::to_string(newest)));
   };
   some_happen(400);
   while (all.size() < 150) ASSERT_TRUE(take(20s));

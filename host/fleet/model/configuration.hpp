@@ -71,7 +71,8 @@ struct PoolSpec {
   std::vector<ProviderId> providers;
   std::vector<std::shared_ptr<const LaunchConfigSpec>> launch_configs;
   std::vector<std::string> teams = {};
-  std::vector<std::string> public_worker_keys = {};  // of whoever joins it; empty: none is needed
+  std::vector<std::string> public_worker_keys =
+      {};  // of workers that join it; empty: none is needed
   std::vector<queue::Strategy> placement_strategies = {};  // empty: as the host says
   json::object payload_schema = {};                        // of what tasks may ask for
 };

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_of_output = 400;  // in an error's message
 
-// One key of one owner is one worker, whoever asks and however often.
+// One key of one owner is one worker, no matter who asks and how often.
 WorkerId worker_for(const Owner& owner, const IdempotencyKey& key) {
   const std::string name = owner.host_id + "\n" + owner.provider_id.str() + "\n" + key.str();
   return WorkerId("local-" + sha256_hex(name).substr(0, 20));

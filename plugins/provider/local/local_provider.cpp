@@ -37,7 +37,7 @@ ProviderDescription LocalProvider::describe() {
           .config_schema = config_schema(),
           .section = section_name,
           .section_schema = section_schema(),
-          // Limits are set when a worker starts: whoever wants others wants other workers.
+          // Limits are set when a worker starts: other limits need other workers.
           .field_classes = {{"local.image", "local.capacity", "local.memory", "local.cpus",
                              "local.openFiles", "local.processes"},
                             {},

@@ -1,6 +1,6 @@
 // Workers that are processes of the host's own machine: each an agent that supervises a worker
-// implementation, in a folder, a session and limits of its own. They outlive the host: whoever
-// opens the folder next has them.
+// implementation, in a folder, a session and limits of its own. They outlive the host: a provider
+// that opens the folder next has them.
 #pragma once
 
 #include <condition_variable>
@@ -14,9 +14,9 @@
 
 namespace muster::local {
 
-// Has a thread from its first call about workers on: it kills whoever outlives the grace, and what
-// agents leave behind that did not end by themselves. Destroying the object ends no worker, unless
-// its folder is a temporary one.
+// Has a thread from its first call about workers on: it kills workers that outlive the grace, and
+// what agents leave behind that did not end by themselves. Destroying the object ends no worker,
+// unless its folder is a temporary one.
 class LocalProvider final : public Provider {
  public:
   static ProviderDescription describe();

@@ -66,7 +66,7 @@ Result<void> check_access(const fs::path& folder) {
   return {};
 }
 
-// What was printed last is worth most. Whoever writes there appends, and goes on at the new end.
+// What was printed last is worth most. Workers append there, and go on at the new end.
 void bound_output(const fs::path& file, std::int64_t limit) {
   const Descriptor open(::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat about {};

@@ -77,8 +77,8 @@ class LocalWorkersFolder {
   // superseded by a newer start of itself. With `claim`, a folder of nobody becomes its own.
   Result<void> check_owner(const Owner& owner, bool claim);
 
-  // Looks at every worker and does what is due: whoever outlived the grace is killed, what dead
-  // agents left behind, too, and old folders go.
+  // Looks at every worker and does what is due: a worker that outlived the grace is killed, what
+  // dead agents left behind, too, and old folders go.
   Look look();
 
   // One for each key, in order; see Provider::allocate.

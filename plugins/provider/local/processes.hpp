@@ -1,6 +1,6 @@
 // Processes of workers: how they are started, found and ended without ever hitting a stranger. A
-// number alone never names a process here: whoever is signalled was pinned (pidfd) first, and then
-// shown to be the worker's.
+// number alone never names a process here: a process that is signalled was pinned (pidfd) first,
+// and then shown to be the worker's.
 #pragma once
 
 #include <chrono>

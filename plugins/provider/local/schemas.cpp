@@ -37,7 +37,7 @@ json::object image() {
                                        {"command"})}}};
 }
 
-// Enough of an agent for whoever looks at what the provider does: it holds the lock and ends when
+// Enough of an agent to show what the provider does: it holds the lock and ends when
 // it is told to. Its words after the script are those that the agent gets.
 const char* const stand_in =
     "cd \"${3%/*}\" || exit 3; "

@@ -40,7 +40,8 @@ struct Prepared {
 }
 
 [[noreturn]] void become(const Prepared& with) {
-  // Whoever is killed in the middle of a launch leaves nobody behind who is not visible yet.
+  // A host that is killed in the middle of a launch leaves no process behind that is not visible
+  // yet.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != with.parent) ::_exit(127);
   struct sigaction usual {};

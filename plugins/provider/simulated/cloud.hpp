@@ -40,7 +40,7 @@ class Cloud final : public Provider {
   Result<Identity> identify(const IdentifyRequest&, const Context&) override;
   Result<Notices> notices(const NoticesRequest&, const Context&) override;
 
-  // For whoever keeps the cloud beyond its process. `changes` grows with every change.
+  // For callers that keep the cloud beyond its process. `changes` grows with every change.
   const State& state() const { return state_; }
   void restore(State state);
   std::uint64_t changes() const { return changes_; }

@@ -1,5 +1,5 @@
 // How a simulated machine proves who it is: a keyed hash of its name, with a secret that only the
-// cloud's configuration and whoever plays its workers know.
+// cloud's configuration and those who play its workers know.
 #include <array>
 
 #include <openssl/crypto.h>

@@ -105,7 +105,7 @@ class Identification {
     return {};
   }
 
-  // Whoever is not named in the configuration cannot take the name of one that is.
+  // A machine that is not named in the configuration cannot take the name of one that is.
   Result<void> pool_of_the_free() const {
     if (machine_) return {};
     if (!text_in(request_.provider_data, host_name_key).empty())
@@ -195,7 +195,7 @@ class Identification {
   }
 
   // -----------------------------------------------------------------------------------------------
-  // Whoever it is
+  // For any machine
 
   // A powered machine is launched and has a row by that; it cannot come in by itself.
   void admit(const Machine& machine) {

@@ -31,8 +31,8 @@ class StaticProvider final : public Provider {
   Result<Allocation> allocate(const AllocateRequest& request, const Context& context) override;
   // Announced: the machines of the configuration that are not powered. Instances: those awake.
   Result<Listing> list(const ListRequest& request, const Context& context) override;
-  // Runs powerOffCommand for machines that were launched. Whoever announced another machine has its
-  // power switch.
+  // Runs powerOffCommand for machines that were launched. The owner who declared another machine
+  // has its power switch.
   Result<Termination> terminate(const TerminateRequest& request, const Context& context) override;
   // The proof is {"staticSecret"} or {"poolKey": {"signature", "publicKey"}}, or somebody vouches;
   // with "state" beside it.

@@ -1,4 +1,4 @@
-// Taskcluster's estimator, mended. README.md says in which respects.
+// Taskcluster's estimator, corrected. README.md says in which respects.
 #include <muster/plugin.hpp>
 
 #include "plugins/strategy/estimator/selection.hpp"

@@ -1,5 +1,5 @@
 // How much capacity a pool needs, as Taskcluster's worker-manager estimates it, with its mistakes
-// mended. README.md has both formulas side by side.
+// corrected. README.md has both formulas side by side.
 #pragma once
 
 #include <muster/bidding_strategy.hpp>

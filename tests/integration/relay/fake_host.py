@@ -1,4 +1,4 @@
-"""A host that knows one thing: relay-registrations, for whoever signs with the right key."""
+"""A host that knows one thing: relay-registrations, for requests that are signed with the right key."""
 
 import base64
 import hashlib

@@ -66,7 +66,7 @@ TEST(AgentFolder, is_nobody_elses) {
   EXPECT_TRUE(std::filesystem::exists(taken->worker_config()));
 }
 
-// No file may grow past the limit: what a full disk is, for whoever writes.
+// No file may grow past the limit: what a full disk is, for the process that writes.
 class SmallFiles {
  public:
   explicit SmallFiles(rlim_t bytes) {

@@ -48,10 +48,10 @@ TEST(SecretBoxTest, opens_only_what_was_sealed_so) {
   EXPECT_EQ(SecretBox::open(folder / "key").value().unseal(sealed, "me").value().reveal(), "hush");
 }
 
-class ClientBookTest : public ::testing::Test {
+class ClientStoreTest : public ::testing::Test {
  protected:
-  ClientBookTest() { restart(); }
-  ~ClientBookTest() override { committer->stop(1s); }
+  ClientStoreTest() { restart(); }
+  ~ClientStoreTest() override { committer->stop(1s); }
 
   // As after a restart of the host: only the store and the key file are left.
   void restart(const char* key = "key") {
@@ -91,7 +91,7 @@ class ClientBookTest : public ::testing::Test {
   const Caller small{"small", ScopeSet({"a:*", "assume:anonymous", "muster:manage-clients:*"})};
 };
 
-TEST_F(ClientBookTest, refuses_names_and_scopes_that_are_none) {
+TEST_F(ClientStoreTest, refuses_names_and_scopes_that_are_none) {
   for (const char* bad : {"", "a b", "ä", "admin", "muster/host", "muster/x"})
     EXPECT_EQ(book->create(bad, {}, admin).error().error_class, ErrorClass::invalid) << bad;
   ClientStore::Wanted wanted;
@@ -102,7 +102,7 @@ TEST_F(ClientBookTest, refuses_names_and_scopes_that_are_none) {
   EXPECT_EQ(book->rotate("muster/host", 1h, admin).error().error_class, ErrorClass::invalid);
 }
 
-TEST_F(ClientBookTest, nobody_gives_what_he_does_not_have) {
+TEST_F(ClientStoreTest, nobody_gives_what_he_does_not_have) {
   ClientStore::Wanted wanted;
   wanted.scopes = {"a:1", "b"};
   const auto refused = book->create("x", wanted, small);
@@ -120,7 +120,7 @@ TEST_F(ClientBookTest, nobody_gives_what_he_does_not_have) {
   EXPECT_TRUE(book->rotate("x", 1h, small));
 }
 
-TEST_F(ClientBookTest, roles_are_counted_among_what_is_given) {
+TEST_F(ClientStoreTest, roles_are_counted_among_what_is_given) {
   authority->configure({}, Roles::make({{"a:1", {"secret"}}}).value(), {});
   ClientStore::Wanted wanted;
   wanted.scopes = {"assume:a:1"};
@@ -128,7 +128,7 @@ TEST_F(ClientBookTest, roles_are_counted_among_what_is_given) {
   EXPECT_EQ(book->create("x", wanted, by).error().error_class, ErrorClass::auth);
 }
 
-TEST_F(ClientBookTest, clients_and_tokens_outlive_a_restart_and_their_secrets_are_in_no_row) {
+TEST_F(ClientStoreTest, clients_and_tokens_outlive_a_restart_and_their_secrets_are_in_no_row) {
   ClientStore::Wanted wanted;
   wanted.scopes = {"a"};
   const auto signer = book->create("ci/signer", wanted, admin).value();
@@ -150,7 +150,7 @@ TEST_F(ClientBookTest, clients_and_tokens_outlive_a_restart_and_their_secrets_ar
   }
 }
 
-TEST_F(ClientBookTest, a_lost_key_keeps_clients_out_until_they_are_rotated) {
+TEST_F(ClientStoreTest, a_lost_key_keeps_clients_out_until_they_are_rotated) {
   const auto made = book->create("ci", {}, admin).value();
   restart("another-key");
   EXPECT_EQ(let_in("ci", made.secret), "Client with clientId 'ci' not found");
@@ -159,7 +159,7 @@ TEST_F(ClientBookTest, a_lost_key_keeps_clients_out_until_they_are_rotated) {
   EXPECT_NE(authority->issue("worker/w", {}, clock.now(), clock.now()).access_token, "");
 }
 
-TEST_F(ClientBookTest, a_rotated_secret_counts_for_its_time) {
+TEST_F(ClientStoreTest, a_rotated_secret_counts_for_its_time) {
   const auto first = book->create("ci", {}, admin).value();
   const auto second = book->rotate("ci", 1h, admin).value();
   EXPECT_EQ(let_in("ci", first.secret), "ci");
@@ -172,7 +172,7 @@ TEST_F(ClientBookTest, a_rotated_secret_counts_for_its_time) {
   EXPECT_EQ(let_in("ci", third.secret), "ci");
 }
 
-TEST_F(ClientBookTest, what_is_taken_away_is_gone_at_once_and_told) {
+TEST_F(ClientStoreTest, what_is_taken_away_is_gone_at_once_and_told) {
   ClientStore::Wanted wanted;
   wanted.expires = clock.now() + 1h;
   const auto made = book->create("ci", wanted, admin).value();
@@ -189,7 +189,7 @@ TEST_F(ClientBookTest, what_is_taken_away_is_gone_at_once_and_told) {
                                 "client-removed client ci was removed by admin"));
 }
 
-TEST_F(ClientBookTest, clients_of_the_configuration_are_changed_there) {
+TEST_F(ClientStoreTest, clients_of_the_configuration_are_changed_there) {
   authority->configure({hawk_client("static", "key")}, {}, {});
   EXPECT_EQ(book->create("static", {}, admin).error().code, "RequestConflict");
   EXPECT_THAT(book->remove("static", admin).error().message,

@@ -59,7 +59,7 @@ class FleetDriver {
   void demand(const std::string& pool, std::int64_t pending);
   void demand(const std::map<std::string, std::int64_t>& pending);
   Result<Registered> register_worker(const std::string& worker_id);
-  void register_all();  // whoever is there and has not
+  void register_all();  // every worker that has not
   Result<void> active(const std::string& worker_id, std::int64_t busy);
   WorkerName name(const std::string& worker_id) const;
   void settle();

@@ -11,19 +11,19 @@ using ::testing::HasSubstr;
 
 const WorkerPoolId pool_id("proj/api");
 
-Result<fleet::PoolSpec> pool(Fixture& scene, std::string_view config,
+Result<fleet::PoolSpec> pool(Fixture& fixture, std::string_view config,
                              std::string_view provider = "sim") {
   json::object document = {{"providerId", provider},
                            {"description", "d"},
                            {"owner", "o@example.com"},
                            {"emailOnError", true},
                            {"config", json::parse(config).value()}};
-  return pool_from_api(pool_id, document, scene.provider_context, scene.expand());
+  return pool_from_api(pool_id, document, fixture.provider_context, fixture.expand());
 }
 
 TEST(ApiPool, what_is_wrong_is_told_all_at_once) {
-  Fixture scene;
-  const auto result = pool(scene, R"({"minCapacity": -1, "maxCapacity": 1.5, "scalingRatio": 2,
+  Fixture fixture;
+  const auto result = pool(fixture, R"({"minCapacity": -1, "maxCapacity": 1.5, "scalingRatio": 2,
     "lifecycle": {"registrationTimeout": 0}, "launchConfigs": [
       {"region": "eu-2"}, 5, {},
       {"region": "eu-1", "workerManager": {"capacityPerInstance": 0, "wieght": 1}},
@@ -43,42 +43,42 @@ TEST(ApiPool, what_is_wrong_is_told_all_at_once) {
 }
 
 TEST(ApiPool, a_provider_that_is_unknown_or_in_trouble_is_told_apart) {
-  Fixture scene;
-  auto result = pool(scene, "{}", "nobody");
+  Fixture fixture;
+  auto result = pool(fixture, "{}", "nobody");
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().error_class, ErrorClass::not_found);
   EXPECT_EQ(result.error().code, "providerId");
-  scene.failure = Error::transient("later");
-  result = pool(scene, R"({"launchConfigs": [{"region": "eu-1"}]})");
+  fixture.failure = Error::transient("later");
+  result = pool(fixture, R"({"launchConfigs": [{"region": "eu-1"}]})");
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().error_class, ErrorClass::transient);
-  scene.provider().unavailable = Error::transient("not yet");
-  EXPECT_EQ(pool(scene, "{}").error().message, "not yet");
+  fixture.provider().unavailable = Error::transient("not yet");
+  EXPECT_EQ(pool(fixture, "{}").error().message, "not yet");
 }
 
 TEST(ApiPool, the_same_launch_configuration_twice_is_refused) {
-  Fixture scene;
+  Fixture fixture;
   const char* one = R"({"zone": "eu-1a", "instanceTypes": ["small"]})";
-  const auto result = pool(scene, std::string(R"({"launchConfigs": [)") + one + "," + one + "]}");
+  const auto result = pool(fixture, std::string(R"({"launchConfigs": [)") + one + "," + one + "]}");
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, "duplicateLaunchConfigId");
 }
 
 TEST(ApiPool, an_id_of_its_own_is_honoured_but_only_for_one) {
-  Fixture scene;
-  auto result = pool(scene, R"({"launchConfigs": [
+  Fixture fixture;
+  auto result = pool(fixture, R"({"launchConfigs": [
     {"zone": "eu-1a", "instanceTypes": ["small"], "workerManager": {"launchConfigId": "mine"}}]})");
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->launch_configs.at(0)->launch_config.launch_config_id.str(), "mine");
-  result = pool(scene, R"({"launchConfigs": [
+  result = pool(fixture, R"({"launchConfigs": [
     {"zone": "eu-1a", "workerManager": {"launchConfigId": "mine"}}]})");
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().message, HasSubstr("comes to 2 launch configurations"));
 }
 
 TEST(ApiPool, every_setting_arrives) {
-  Fixture scene;
-  const auto result = pool(scene, R"({"minCapacity": 1, "maxCapacity": 5, "scalingRatio": 0.5,
+  Fixture fixture;
+  const auto result = pool(fixture, R"({"minCapacity": 1, "maxCapacity": 5, "scalingRatio": 0.5,
     "lifecycle": {"registrationTimeout": 120, "queueInactivityTimeout": 1200}, "launchConfigs": [
       {"region": "eu-1", "zone": "eu-1b", "capacityPerInstance": 2, "instanceTypes": ["large"],
        "workerConfig": {"x": 1}, "workerManager": {"initialWeight": 0.5, "maxCapacity": 3}},
@@ -102,8 +102,8 @@ TEST(ApiPool, every_setting_arrives) {
 }
 
 TEST(ApiPool, the_null_provider_launches_nothing) {
-  Fixture scene;
-  const auto result = pool(scene, R"({"launchConfigs": []})", "null-provider");
+  Fixture fixture;
+  const auto result = pool(fixture, R"({"launchConfigs": []})", "null-provider");
   ASSERT_TRUE(result);
   EXPECT_TRUE(result->providers.empty());
   EXPECT_TRUE(result->launch_configs.empty());

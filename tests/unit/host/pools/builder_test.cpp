@@ -13,11 +13,11 @@ using ::testing::SizeIs;
 const WorkerPoolId build_pool("worker-manager/build");
 
 TEST(Builder, a_syntax_error_refuses_everything_and_the_old_configuration_is_untouched) {
-  Fixture scene;
-  const auto good = scene.build(configuration());
+  Fixture fixture;
+  const auto good = fixture.build(configuration());
   ASSERT_TRUE(good.configuration) << texts_of(good.problems);
   const auto bad =
-      scene.build({{"build.toml", configuration()}, {"other.toml", "workerTypes = ["}}, "r2");
+      fixture.build({{"build.toml", configuration()}, {"other.toml", "workerTypes = ["}}, "r2");
   EXPECT_FALSE(bad.configuration);
   EXPECT_TRUE(bad.waits.empty());
   EXPECT_THAT(texts_of(bad.problems), HasSubstr("other.toml:1:"));
@@ -25,11 +25,11 @@ TEST(Builder, a_syntax_error_refuses_everything_and_the_old_configuration_is_unt
 }
 
 TEST(Builder, what_a_section_schema_refuses_is_told_once_at_its_line) {
-  Fixture scene;
-  const auto outcome = scene.build(configuration(
+  Fixture fixture;
+  const auto outcome = fixture.build(configuration(
       "simulated.image = 5\nsimulated.instanceTypes = [\"small\", 7]\n", R"(["a", "b"])"));
   EXPECT_FALSE(outcome.configuration);
-  EXPECT_EQ(scene.calls, 0);
+  EXPECT_EQ(fixture.calls, 0);
   const std::string texts = texts_of(outcome.problems);
   EXPECT_THAT(texts, HasSubstr("build.toml:10:11: simulated.image: "));
   EXPECT_THAT(texts, HasSubstr("build.toml:11:11: simulated.instanceTypes: instanceTypes[1]: "));
@@ -39,8 +39,8 @@ TEST(Builder, what_a_section_schema_refuses_is_told_once_at_its_line) {
 }
 
 TEST(Builder, what_the_provider_refuses_is_told_at_the_line_that_it_names) {
-  Fixture scene;
-  const auto outcome = scene.build(configuration("simulated.instanceTypes = [\"smal\"]\n"));
+  Fixture fixture;
+  const auto outcome = fixture.build(configuration("simulated.instanceTypes = [\"smal\"]\n"));
   EXPECT_FALSE(outcome.configuration);
   EXPECT_TRUE(outcome.waits.empty());
   EXPECT_THAT(texts_of(outcome.problems),
@@ -49,8 +49,8 @@ TEST(Builder, what_the_provider_refuses_is_told_at_the_line_that_it_names) {
 }
 
 TEST(Builder, wrong_values_for_muster_itself_are_told_at_their_lines) {
-  Fixture scene;
-  const auto outcome = scene.build(configuration(R"(strategy = "clasic"
+  Fixture fixture;
+  const auto outcome = fixture.build(configuration(R"(strategy = "clasic"
 workerConfig = 3
 [rules.values.workerManager]
 capacityPerInstance = 0
@@ -76,9 +76,9 @@ warmCapacity = 11
 }
 
 TEST(Builder, a_provider_that_is_not_there_is_waited_for_and_not_called_a_mistake) {
-  Fixture scene;
-  scene.provider().unavailable = Error::transient("waits for its plugin");
-  auto outcome = scene.build(configuration());
+  Fixture fixture;
+  fixture.provider().unavailable = Error::transient("waits for its plugin");
+  auto outcome = fixture.build(configuration());
   EXPECT_FALSE(outcome.configuration);
   EXPECT_TRUE(texts_of(outcome.problems).empty());
   EXPECT_THAT(outcome.waits,
@@ -86,20 +86,22 @@ TEST(Builder, a_provider_that_is_not_there_is_waited_for_and_not_called_a_mistak
 }
 
 TEST(Builder, a_provider_that_nobody_uses_is_not_waited_for) {
-  Fixture scene;
-  scene.provider_context.providers[ProviderId("dark")].unavailable = Error::transient("no plugin");
-  const auto outcome = scene.build(configuration());
+  Fixture fixture;
+  fixture.provider_context.providers[ProviderId("dark")].unavailable =
+      Error::transient("no plugin");
+  const auto outcome = fixture.build(configuration());
   EXPECT_TRUE(outcome.configuration) << texts_of(outcome.problems);
 }
 
 TEST(Builder, a_fact_that_only_a_missing_provider_may_know_is_no_mistake_yet) {
-  Fixture scene;
+  Fixture fixture;
   const std::string text = configuration(
       "[[rules]]\nruleId = \"r\"\ndescription = \"d\"\nconditions = { rack = \"1\" }\n"
       "values.workerConfig.x = 1\n");
-  EXPECT_THAT(texts_of(scene.build(text).problems), HasSubstr("\"rack\""));
-  scene.provider_context.providers[ProviderId("dark")].unavailable = Error::transient("no plugin");
-  const auto outcome = scene.build(text);
+  EXPECT_THAT(texts_of(fixture.build(text).problems), HasSubstr("\"rack\""));
+  fixture.provider_context.providers[ProviderId("dark")].unavailable =
+      Error::transient("no plugin");
+  const auto outcome = fixture.build(text);
   EXPECT_TRUE(texts_of(outcome.problems).empty());
   ASSERT_THAT(outcome.waits, SizeIs(1));
   EXPECT_EQ(outcome.waits[0].provider_id, ProviderId("dark"));
@@ -107,43 +109,43 @@ TEST(Builder, a_fact_that_only_a_missing_provider_may_know_is_no_mistake_yet) {
 }
 
 TEST(Builder, a_provider_in_trouble_is_asked_no_more_in_this_build) {
-  Fixture scene;
-  scene.failure = Error::throttle("slow down");
-  auto outcome = scene.build(configuration());
+  Fixture fixture;
+  fixture.failure = Error::throttle("slow down");
+  auto outcome = fixture.build(configuration());
   EXPECT_FALSE(outcome.configuration);
-  EXPECT_EQ(scene.calls, 1);
+  EXPECT_EQ(fixture.calls, 1);
   EXPECT_THAT(outcome.waits, ::testing::ElementsAre(Wait{ProviderId("sim"), "slow down"}));
-  scene.failure.reset();
-  outcome = scene.build(configuration());
+  fixture.failure.reset();
+  outcome = fixture.build(configuration());
   EXPECT_TRUE(outcome.configuration);
 }
 
 TEST(Builder, an_answer_that_makes_no_sense_is_the_providers_trouble) {
-  Fixture scene;
+  Fixture fixture;
   const auto nonsense = [](const ProviderId&, const ExpandRequest&) -> Result<Expansion> {
     return Expansion{{{{}, 0, ""}}};
   };
   const std::vector<rules::SourceFile> files = {{"build.toml", configuration()}};
-  const auto outcome = scene.builder.build(files, "r1", scene.provider_context, nonsense);
+  const auto outcome = fixture.builder.build(files, "r1", fixture.provider_context, nonsense);
   EXPECT_FALSE(outcome.configuration);
   ASSERT_THAT(outcome.waits, SizeIs(1));
   EXPECT_THAT(outcome.waits[0].reason, HasSubstr("capacity 0"));
 }
 
 TEST(Builder, too_many_combinations_are_refused_before_any_call) {
-  Fixture scene;
+  Fixture fixture;
   rules::Limits limits;
   limits.max_combinations = 2;
-  scene.builder = Builder(limits);
-  const auto outcome = scene.build(configuration());
+  fixture.builder = Builder(limits);
+  const auto outcome = fixture.build(configuration());
   EXPECT_FALSE(outcome.configuration);
-  EXPECT_EQ(scene.calls, 0);
+  EXPECT_EQ(fixture.calls, 0);
   EXPECT_THAT(texts_of(outcome.problems), HasSubstr("3 launch documents, more than the 2"));
 }
 
 TEST(Builder, a_way_to_choose_workers_that_nobody_knows_is_refused_at_its_line) {
-  Fixture scene;
-  const auto outcome = scene.build(configuration("placementStrategies = [\"pakc\", \"x\"]\n"));
+  Fixture fixture;
+  const auto outcome = fixture.build(configuration("placementStrategies = [\"pakc\", \"x\"]\n"));
   EXPECT_FALSE(outcome.configuration);
   EXPECT_THAT(texts_of(outcome.problems),
               HasSubstr("build.toml:10:1: placementStrategies: \"pakc\" is not a placement "
@@ -152,8 +154,8 @@ TEST(Builder, a_way_to_choose_workers_that_nobody_knows_is_refused_at_its_line) 
 }
 
 TEST(Builder, makes_a_pool_with_all_its_settings) {
-  Fixture scene;
-  const auto outcome = scene.build(configuration(R"(minCapacity = 1
+  Fixture fixture;
+  const auto outcome = fixture.build(configuration(R"(minCapacity = 1
 scalingRatio = 0.5
 emailOnError = true
 teams = ["core"]
@@ -201,14 +203,14 @@ x = 1
 }
 
 TEST(Builder, the_provider_sees_neither_pool_settings_nor_other_providers_sections) {
-  Fixture scene;
+  Fixture fixture;
   ProviderDescription other;
   other.section = "aws";
-  scene.provider_context.providers[ProviderId("ec2")] = {other, {}, "1"};
+  fixture.provider_context.providers[ProviderId("ec2")] = {other, {}, "1"};
   const auto outcome =
-      scene.build(configuration("aws.ImageId = \"ami\"\nsimulated.image = \"i\"\n"));
+      fixture.build(configuration("aws.ImageId = \"ami\"\nsimulated.image = \"i\"\n"));
   ASSERT_TRUE(outcome.configuration) << texts_of(outcome.problems);
-  EXPECT_EQ(json::write(scene.last_request.document), R"({"simulated":{"image":"i"}})");
+  EXPECT_EQ(json::write(fixture.last_request.document), R"({"simulated":{"image":"i"}})");
 }
 
 std::vector<std::string> ids_of(const fleet::PoolSpec& pool) {
@@ -219,14 +221,14 @@ std::vector<std::string> ids_of(const fleet::PoolSpec& pool) {
 }
 
 TEST(Builder, another_owner_or_description_cycles_nobody_and_asks_no_provider) {
-  Fixture scene;
-  const auto before = scene.build(configuration("simulated.image = \"i\"\n"));
-  const int calls = scene.calls;
+  Fixture fixture;
+  const auto before = fixture.build(configuration("simulated.image = \"i\"\n"));
+  const int calls = fixture.calls;
   std::string text = configuration("simulated.image = \"i\"\nlifecycle.idleTimeout = 5\n");
   text.replace(text.find("team@"), 5, "crew@");
-  const auto after = scene.build(text, "r2");
+  const auto after = fixture.build(text, "r2");
   ASSERT_TRUE(after.configuration) << texts_of(after.problems);
-  EXPECT_EQ(scene.calls, calls);
+  EXPECT_EQ(fixture.calls, calls);
   const auto &was = before.configuration->pools.at(build_pool),
              &is = after.configuration->pools.at(build_pool);
   EXPECT_EQ(is->owner, "crew@example.com");
@@ -235,27 +237,28 @@ TEST(Builder, another_owner_or_description_cycles_nobody_and_asks_no_provider) {
 }
 
 TEST(Builder, what_workers_receive_changes_without_another_id) {
-  Fixture scene;
-  const auto before = scene.build(configuration("workerConfig.x = 1\n"));
-  const auto after = scene.build(configuration("workerConfig.x = 2\n"), "r2");
+  Fixture fixture;
+  const auto before = fixture.build(configuration("workerConfig.x = 1\n"));
+  const auto after = fixture.build(configuration("workerConfig.x = 2\n"), "r2");
   const auto &was = *before.configuration->pools.at(build_pool),
              &is = *after.configuration->pools.at(build_pool);
   EXPECT_EQ(ids_of(was), ids_of(is));
   EXPECT_EQ(json::write(is.launch_configs[0]->worker_config), R"({"x":2})");
-  const auto other = scene.build(configuration("simulated.image = \"i\"\n"), "r3");
+  const auto other = fixture.build(configuration("simulated.image = \"i\"\n"), "r3");
   EXPECT_NE(ids_of(is), ids_of(*other.configuration->pools.at(build_pool)));
 }
 
 TEST(Builder, only_what_changed_is_expanded_and_the_rest_stays_the_same_object) {
-  Fixture scene;
+  Fixture fixture;
   const std::string others = configuration("", R"(["b", "c"])");
-  const auto before = scene.build({{"build.toml", configuration()}, {"others.toml", others}}, "r1");
+  const auto before =
+      fixture.build({{"build.toml", configuration()}, {"others.toml", others}}, "r1");
   ASSERT_TRUE(before.configuration) << texts_of(before.problems);
-  scene.calls = 0;
-  const auto after = scene.build(
+  fixture.calls = 0;
+  const auto after = fixture.build(
       {{"build.toml", configuration("simulated.image = \"i\"\n")}, {"others.toml", others}}, "r2");
   ASSERT_TRUE(after.configuration);
-  EXPECT_EQ(scene.calls, 3);
+  EXPECT_EQ(fixture.calls, 3);
   EXPECT_EQ(after.configuration->revision, "r2");
   EXPECT_NE(before.configuration->pools.at(build_pool), after.configuration->pools.at(build_pool));
   for (const char* type : {"b", "c"})
@@ -264,38 +267,38 @@ TEST(Builder, only_what_changed_is_expanded_and_the_rest_stays_the_same_object) 
 }
 
 TEST(Builder, a_refused_change_in_between_costs_no_identity) {
-  Fixture scene;
-  const auto before = scene.build(configuration());
-  EXPECT_FALSE(scene.build(configuration("simulated.image = 1\n"), "r2").configuration);
-  scene.calls = 0;
-  const auto after = scene.build(configuration(), "r3");
-  EXPECT_EQ(scene.calls, 0);
+  Fixture fixture;
+  const auto before = fixture.build(configuration());
+  EXPECT_FALSE(fixture.build(configuration("simulated.image = 1\n"), "r2").configuration);
+  fixture.calls = 0;
+  const auto after = fixture.build(configuration(), "r3");
+  EXPECT_EQ(fixture.calls, 0);
   EXPECT_EQ(before.configuration->pools.at(build_pool), after.configuration->pools.at(build_pool));
 }
 
 TEST(Builder, another_version_of_the_provider_is_asked_again) {
-  Fixture scene;
-  const auto before = scene.build(configuration());
-  scene.calls = 0;
-  scene.provider().version = "2";
-  const auto after = scene.build(configuration());
-  EXPECT_EQ(scene.calls, 3);  // and answers as the one before did
+  Fixture fixture;
+  const auto before = fixture.build(configuration());
+  fixture.calls = 0;
+  fixture.provider().version = "2";
+  const auto after = fixture.build(configuration());
+  EXPECT_EQ(fixture.calls, 3);  // and answers as the one before did
   EXPECT_EQ(before.configuration->pools.at(build_pool), after.configuration->pools.at(build_pool));
 }
 
 TEST(Builder, an_instance_type_that_is_named_twice_is_one_launch_configuration) {
-  Fixture scene;
+  Fixture fixture;
   const auto outcome =
-      scene.build(configuration("simulated.instanceTypes = [\"small\", \"small\"]\n"));
+      fixture.build(configuration("simulated.instanceTypes = [\"small\", \"small\"]\n"));
   ASSERT_TRUE(outcome.configuration);
   EXPECT_THAT(outcome.configuration->pools.at(build_pool)->launch_configs, SizeIs(3));
   EXPECT_THAT(texts_of(outcome.problems, rules::Severity::warning), HasSubstr("twice"));
 }
 
 TEST(Builder, a_facts_file_is_for_tools_and_does_not_count_beside_running_providers) {
-  Fixture scene;
+  Fixture fixture;
   const auto outcome =
-      scene.build({{"build.toml", configuration()}, {"facts.toml", "[providers.other]\n"}}, "r1");
+      fixture.build({{"build.toml", configuration()}, {"facts.toml", "[providers.other]\n"}}, "r1");
   EXPECT_TRUE(outcome.configuration) << texts_of(outcome.problems);
 }
 

@@ -81,22 +81,22 @@ TEST(WorkerKeys, that_are_none_refuse_the_worker_configuration_at_their_line) {
               std::vector<rules::SourceFile>{{"build.toml", with_keys(list)}})))})
       EXPECT_THAT(texts, AllOf(HasSubstr("build.toml:10:1: publicWorkerKeys: "), HasSubstr(says)));
   }
-  Fixture scene;
-  const auto right = scene.build(with_keys("\"" + key + "\""));
+  Fixture fixture;
+  const auto right = fixture.build(with_keys("\"" + key + "\""));
   ASSERT_TRUE(right.configuration) << texts_of(right.problems);
   EXPECT_THAT(right.configuration->pools.begin()->second->public_worker_keys, ElementsAre(key));
-  const auto without = scene.build(configuration(""));
+  const auto without = fixture.build(configuration(""));
   EXPECT_THAT(without.configuration->pools.begin()->second->public_worker_keys, IsEmpty());
 }
 
 TEST(QueueSection, a_wrong_one_refuses_the_worker_configuration_at_its_line) {
-  Fixture scene;
+  Fixture fixture;
   const std::string wrong = configuration(R"([rules.values.workerConfig.queue]
 resources = { memory = -1 }
 tags = [5]
 teem = "ios"
 )");
-  const auto outcome = scene.build(wrong);
+  const auto outcome = fixture.build(wrong);
   EXPECT_FALSE(outcome.configuration);
   for (const std::string& texts :
        {texts_of(outcome.problems),
@@ -111,20 +111,20 @@ teem = "ios"
 }
 
 TEST(QueueSection, workers_of_a_dedicated_pool_have_no_team_of_their_own) {
-  Fixture scene;
+  Fixture fixture;
   const auto with_team = [](const std::string& teams) {
     return configuration(teams + "\n[rules.values.workerConfig.queue]\nteam = \"ios\"\n");
   };
-  const auto refused = scene.build(with_team("teams = [\"android\"]"));
+  const auto refused = fixture.build(with_team("teams = [\"android\"]"));
   EXPECT_FALSE(refused.configuration);
   EXPECT_THAT(texts_of(refused.problems),
               HasSubstr("build.toml:12:1: workerConfig.queue.team: stands beside `teams`"));
-  EXPECT_TRUE(scene.build(with_team("")).configuration);
-  EXPECT_TRUE(scene.build(with_team("teams = []")).configuration);
+  EXPECT_TRUE(fixture.build(with_team("")).configuration);
+  EXPECT_TRUE(fixture.build(with_team("teams = []")).configuration);
 }
 
 TEST(QueueSection, a_wrong_one_refuses_a_pool_of_the_api) {
-  Fixture scene;
+  Fixture fixture;
   const auto pool = [&](std::string_view queue) {
     return pool_from_api(
         WorkerPoolId("proj/api"),
@@ -136,7 +136,7 @@ TEST(QueueSection, a_wrong_one_refuses_a_pool_of_the_api) {
                                       {"region", "eu-1"},
                                       {"workerConfig",
                                        json::object{{"queue", json::parse(queue).value()}}}}}}}}},
-        scene.provider_context, scene.expand());
+        fixture.provider_context, fixture.expand());
   };
   const auto refused = pool(R"({"tags": [5]})");
   ASSERT_FALSE(refused);

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 const WorkerPoolId build_pool("worker-manager/build");
 
-// A service over a scene that the test changes from another thread.
+// A service over a fixture that the test changes from another thread.
 class Stage {
  public:
   explicit Stage(std::unique_ptr<Source> source) {
@@ -36,7 +36,7 @@ class Stage {
 
   void change_quietly(const std::function<void(Fixture&)>& act) {
     const std::lock_guard lock(mutex_);
-    act(scene_);
+    act(fixture_);
   }
   void change(const std::function<void(Fixture&)>& act) {
     change_quietly(act);
@@ -80,11 +80,11 @@ class Stage {
  private:
   ProviderContext provider_context() {
     const std::lock_guard lock(mutex_);
-    return scene_.provider_context;
+    return fixture_.provider_context;
   }
   Result<Expansion> expand(const ProviderId& id, const ExpandRequest& request) {
     const std::lock_guard lock(mutex_);
-    return scene_.expand()(id, request);
+    return fixture_.expand()(id, request);
   }
   void accept(std::shared_ptr<const fleet::Configuration> next) {
     const std::lock_guard lock(mutex_);
@@ -99,7 +99,7 @@ class Stage {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  Fixture scene_;
+  Fixture fixture_;
   std::vector<std::shared_ptr<const fleet::Configuration>> accepted_;
   std::vector<Status> told_;
 };
@@ -186,13 +186,13 @@ TEST(Service, a_provider_that_comes_later_is_waited_for) {
   write(folder / "build.toml", configuration());
   Stage stage(folder_source(folder.path()));
   stage.accepted(1);
-  stage.change([](Fixture& scene) {
-    scene.provider().unavailable = Error::transient("its plugin was taken away");
+  stage.change([](Fixture& fixture) {
+    fixture.provider().unavailable = Error::transient("its plugin was taken away");
   });
   const Status status = stage.status_when([](const Status& s) { return !s.waits.empty(); });
   EXPECT_EQ(status.waits[0].reason, "its plugin was taken away");
   EXPECT_EQ(status.pools, 1u);  // the old ones serve on
-  stage.change([](Fixture& scene) { scene.provider().unavailable.reset(); });
+  stage.change([](Fixture& fixture) { fixture.provider().unavailable.reset(); });
   stage.accepted(2);
   EXPECT_THAT(stage.service->status().waits, SizeIs(0));
 }
@@ -200,11 +200,11 @@ TEST(Service, a_provider_that_comes_later_is_waited_for) {
 TEST(Service, trouble_of_a_provider_is_tried_again_without_being_told) {
   const testing::TemporaryFolder folder;
   Stage stage(folder_source(folder.path()));
-  stage.change_quietly([](Fixture& scene) { scene.failure = Error::transient("down"); });
+  stage.change_quietly([](Fixture& fixture) { fixture.failure = Error::transient("down"); });
   write(folder / "build.toml", configuration());
   stage.status_when([](const Status& s) { return !s.waits.empty(); });
   const std::size_t before = stage.count();
-  stage.change_quietly([](Fixture& scene) { scene.failure.reset(); });
+  stage.change_quietly([](Fixture& fixture) { fixture.failure.reset(); });
   stage.accepted(before + 1);
 }
 
@@ -213,7 +213,7 @@ TEST(Service, placements_that_change_make_other_pools) {
   write(folder / "build.toml", configuration());
   Stage stage(folder_source(folder.path()));
   EXPECT_THAT(stage.accepted(1)->pools.at(build_pool)->launch_configs, SizeIs(6));
-  stage.change([](Fixture& scene) { scene.provider().placements.pop_back(); });
+  stage.change([](Fixture& fixture) { fixture.provider().placements.pop_back(); });
   EXPECT_THAT(stage.accepted(2)->pools.at(build_pool)->launch_configs, SizeIs(4));
 }
 

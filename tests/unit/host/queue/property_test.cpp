@@ -29,16 +29,18 @@ struct Asked {
 class Model {
  public:
   explicit Model(std::uint64_t seed) : random_(seed) {
-    scene_ = std::make_unique<Fixture>(settings());
+    fixture_ = std::make_unique<Fixture>(settings());
     for (const char* pool : {"p0", "p1", "p2"}) teams_of_[pool];
     for (const char* pool : {"p0", "p1"}) {
-      scene_->dedicate(pool, {"t0"});
+      fixture_->dedicate(pool, {"t0"});
       teams_of_[pool] = {"t0"};
       dedicated_.insert(pool);
     }
     limits_["t1"] = 6;
-    EXPECT_TRUE(scene_->queue.set_team(TeamId("t1"), {.weight = 2, .max_held = 6}, scene_->now));
-    EXPECT_TRUE(scene_->queue.set_team(TeamId("t2"), {.weight = 1, .max_pending = 5}, scene_->now));
+    EXPECT_TRUE(
+        fixture_->queue.set_team(TeamId("t1"), {.weight = 2, .max_held = 6}, fixture_->now));
+    EXPECT_TRUE(
+        fixture_->queue.set_team(TeamId("t2"), {.weight = 1, .max_pending = 5}, fixture_->now));
     write();
   }
 
@@ -83,20 +85,20 @@ class Model {
   }
 
   void check() {
-    ASSERT_EQ(scene_->queue.check(), "");
+    ASSERT_EQ(fixture_->queue.check(), "");
     std::map<std::string, std::int64_t> held;
-    check_counters(*scene_);
-    for (auto& [number, known] : workers_) known.used = scene_->queue.find_worker(number)->used;
+    check_counters(*fixture_);
+    for (auto& [number, known] : workers_) known.used = fixture_->queue.find_worker(number)->used;
     std::map<std::tuple<std::string, std::string, std::vector<std::string>>, const Request*> heads;
     for (const auto& [number, asked] : asked_) {
-      const Request* request = scene_->queue.find(number);
+      const Request* request = fixture_->queue.find(number);
       if (!request || request->state == RequestState::ended) {
         ASSERT_TRUE(!asked.alive || may_end_.contains(number))
             << "request " << number << " is lost";
         continue;
       }
       const verdict::Verdict verdict =
-          verdict::judge(scene_->queue.situation_of(*request), scene_->now);
+          verdict::judge(fixture_->queue.situation_of(*request), fixture_->now);
       ASSERT_FALSE(verdict.text.empty());
       ASSERT_EQ(verdict.kind == verdict::Kind::placed, request->state == RequestState::held);
       ASSERT_EQ(verdict.kind == verdict::Kind::blocked, verdict.obstacle.has_value());
@@ -120,16 +122,16 @@ class Model {
     ASSERT_EQ(again->queue.check(), "");
     check_counters(*again);
     for (const Request& request : again->queue.requests())
-      ASSERT_TRUE(request.number == 0 || scene_->queue.find(request.number))
+      ASSERT_TRUE(request.number == 0 || fixture_->queue.find(request.number))
           << "request " << request.number << " was released";
     for (const auto& [number, asked] : asked_) {
-      const Request *before = scene_->queue.find(number), *after = again->queue.find(number);
+      const Request *before = fixture_->queue.find(number), *after = again->queue.find(number);
       ASSERT_EQ(before == nullptr, after == nullptr) << "request " << number;
       if (!before) continue;
       ASSERT_EQ(before->state == RequestState::ended, after->state == RequestState::ended);
       // Reservations end with the host: somebody who waited may have got a worker since.
-      if (scene_->holds(number) > 0) {
-        ASSERT_EQ(scene_->holds(number), again->holds(number)) << "request " << number;
+      if (fixture_->holds(number) > 0) {
+        ASSERT_EQ(fixture_->holds(number), again->holds(number)) << "request " << number;
       }
     }
   }
@@ -157,12 +159,12 @@ class Model {
     }
   }
 
-  void write() { ASSERT_TRUE(store_.commit(scene_->queue.take_changes(scene_->now))); }
+  void write() { ASSERT_TRUE(store_.commit(fixture_->queue.take_changes(fixture_->now))); }
 
   std::unique_ptr<Fixture> started_again() const {
     auto again = std::make_unique<Fixture>(settings());
-    again->now = scene_->now;
-    again->next = scene_->next;
+    again->now = fixture_->now;
+    again->next = fixture_->next;
     const auto loaded = again->queue.load(store_, again->now);
     EXPECT_TRUE(loaded) << loaded.error().message;
     for (const auto& [number, known] : workers_) again->queue.offer(known.worker, again->now);
@@ -180,13 +182,13 @@ class Model {
     workers_ = known;
     teams_of_ = known_teams;
     may_end_ = may_end;
-    scene_ = started_again();
+    fixture_ = started_again();
     write();
     lines_.clear();
     for (auto& [number, request] : std::exchange(asked_, asked))
       if (!asked.contains(number)) ask_with(request.ask);
     for (const auto& [number, request] : asked)
-      ASSERT_TRUE(!request.alive || may_end_.contains(number) || scene_->queue.find(number))
+      ASSERT_TRUE(!request.alive || may_end_.contains(number) || fixture_->queue.find(number))
           << "request " << number << " is lost";
     write();
   }
@@ -194,30 +196,30 @@ class Model {
   // The bound: while the head of a line is overdue and has no worker reserved, each other line is
   // served once at most by what it could use.
   void look_who_is_overdue() {
-    (void)scene_->queue.take_settled();
-    const auto& lines = scene_->queue.lines();
+    (void)fixture_->queue.take_settled();
+    const auto& lines = fixture_->queue.lines();
     std::erase_if(lines_, [&](const auto& known) {
       const Line& line = lines[known.first];
       return line.team == no_index || !line.indexed;
     });
     for (Index at = 0; at < lines.size(); ++at)
       if (lines[at].indexed)
-        lines_.try_emplace(at, LineWaits{scene_->now}).first->second.head = head_of(lines[at]);
+        lines_.try_emplace(at, LineWaits{fixture_->now}).first->second.head = head_of(lines[at]);
   }
 
   std::int64_t head_of(const Line& line) const {
-    return scene_->queue.requests()[line.waiting.begin()->request].number;
+    return fixture_->queue.requests()[line.waiting.begin()->request].number;
   }
 
   void check_bound() {
-    for (const std::int64_t number : scene_->queue.take_settled()) {
-      const Request* granted = scene_->queue.find(number);
+    for (const std::int64_t number : fixture_->queue.take_settled()) {
+      const Request* granted = fixture_->queue.find(number);
       if (!granted || granted->state != RequestState::held) continue;
-      const std::int64_t worker = scene_->queue.workers()[granted->worker].number;
+      const std::int64_t worker = fixture_->queue.workers()[granted->worker].number;
       for (auto& [at, waits] : lines_) {
-        const Line& line = scene_->queue.lines()[at];
+        const Line& line = fixture_->queue.lines()[at];
         if (at == granted->line || !line.indexed || line.reserved != no_index) continue;
-        if (head_of(line) != waits.head || waits.since + settings().patience > scene_->now)
+        if (head_of(line) != waits.head || waits.since + settings().patience > fixture_->now)
           continue;
         const Ask& ask = asked_.at(waits.head).ask;
         const Offered& offered = workers_.at(worker).worker;
@@ -226,7 +228,7 @@ class Model {
             << "request " << waits.head << " waits for too long, and " << number << " does not";
       }
       if (const auto known = lines_.find(granted->line); known != lines_.end())
-        known->second = {scene_->now};
+        known->second = {fixture_->now};
     }
   }
 
@@ -238,7 +240,7 @@ class Model {
       return;
     for (const auto& [number, known] : workers_) {
       if (!eligible(ask, known.worker) || !known.worker.takes_work) continue;
-      const Worker* worker = scene_->queue.find_worker(number);
+      const Worker* worker = fixture_->queue.find_worker(number);
       if (worker->reserved_for != no_index && worker->reserved_for != head.line) continue;
       if (worker->active() + ask.needs.active_task > worker->has.active_task) continue;
       ASSERT_FALSE(worker->has.has_room(worker->used, ask.needs))
@@ -291,13 +293,13 @@ class Model {
   }
 
   void ask_with(const Ask& ask) {
-    const auto team = std::ranges::find(scene_->queue.teams(), ask.team, &Team::id);
-    const bool full = team != scene_->queue.teams().end() && team->max_pending > 0 &&
+    const auto team = std::ranges::find(fixture_->queue.teams(), ask.team, &Team::id);
+    const bool full = team != fixture_->queue.teams().end() && team->max_pending > 0 &&
                       team->pending >= team->max_pending;
-    const auto number = scene_->ask(ask);
+    const auto number = fixture_->ask(ask);
     ASSERT_EQ(number.has_value(), !full) << (number ? "" : number.error().message);
     if (full) return;
-    ASSERT_EQ(*scene_->ask(ask), *number) << "the same token, the same request";
+    ASSERT_EQ(*fixture_->ask(ask), *number) << "the same token, the same request";
     asked_[*number] = {ask};
   }
 
@@ -311,8 +313,8 @@ class Model {
   void release() {
     const std::int64_t number = some_request();
     if (number == 0) return;
-    const bool there = scene_->queue.find(number) != nullptr;
-    ASSERT_EQ(scene_->queue.release(number, scene_->now).has_value(), there);
+    const bool there = fixture_->queue.find(number) != nullptr;
+    ASSERT_EQ(fixture_->queue.release(number, fixture_->now).has_value(), there);
     asked_.erase(number);
   }
 
@@ -337,8 +339,8 @@ class Model {
 
   void add_worker() {
     if (workers_.size() >= 12) return remove_worker();
-    const Offered worker = some_worker(scene_->next++);
-    scene_->worker(worker);
+    const Offered worker = some_worker(fixture_->next++);
+    fixture_->worker(worker);
     workers_[worker.number] = {worker};
   }
 
@@ -354,7 +356,7 @@ class Model {
     if (number == 0) return;
     Offered worker = some_worker(number);
     worker.place = workers_[number].worker.place;
-    scene_->worker(worker);
+    fixture_->worker(worker);
     workers_[number].worker = worker;
   }
 
@@ -363,52 +365,52 @@ class Model {
     if (number == 0) return;
     Offered& worker = workers_[number].worker;
     worker.working = random_.between(0, worker.has.active_task);
-    scene_->queue.set_working(number, worker.working, scene_->now);
+    fixture_->queue.set_working(number, worker.working, fixture_->now);
   }
 
   void remove_worker() {
     const std::int64_t number = any_worker();
     if (number == 0) return;
-    for (const Index lease : scene_->queue.find_worker(number)->leases)
-      if (scene_->queue.requests()[lease].confirmed)
-        may_end_.insert(scene_->queue.requests()[lease].number);
-    scene_->queue.withdraw(number, "the test wants it so", scene_->now);
+    for (const Index lease : fixture_->queue.find_worker(number)->leases)
+      if (fixture_->queue.requests()[lease].confirmed)
+        may_end_.insert(fixture_->queue.requests()[lease].number);
+    fixture_->queue.withdraw(number, "the test wants it so", fixture_->now);
     workers_.erase(number);
   }
 
   void attach() {
     const std::string pool = "p" + std::to_string(random_.between(0, 1)), team = some_team();
     if (!teams_of_[pool].contains(team)) {
-      ASSERT_TRUE(scene_->queue.attach(WorkerPoolId(pool), {TeamId(team)}, false, scene_->now));
+      ASSERT_TRUE(fixture_->queue.attach(WorkerPoolId(pool), {TeamId(team)}, false, fixture_->now));
       teams_of_[pool].insert(team);
     } else {
-      ASSERT_TRUE(scene_->queue.detach(WorkerPoolId(pool), {TeamId(team)}, scene_->now));
+      ASSERT_TRUE(fixture_->queue.detach(WorkerPoolId(pool), {TeamId(team)}, fixture_->now));
       teams_of_[pool].erase(team);
     }
   }
 
   // Clients that live are heard of; the others' requests end within their time.
   void pass_time() {
-    scene_->now += random_.between(1s, 25s);
+    fixture_->now += random_.between(1s, 25s);
     for (const auto& [number, asked] : asked_)
-      if (asked.alive) (void)scene_->queue.heartbeat(number, scene_->now);
-    scene_->queue.expire(scene_->now);
+      if (asked.alive) (void)fixture_->queue.heartbeat(number, fixture_->now);
+    fixture_->queue.expire(fixture_->now);
     for (const auto& [number, asked] : asked_) {
-      const Request* request = scene_->queue.find(number);
+      const Request* request = fixture_->queue.find(number);
       if (!request || request->state == RequestState::ended) continue;
-      ASSERT_LT(scene_->now, request->heard + request->heartbeat) << "a dead client's lease";
+      ASSERT_LT(fixture_->now, request->heard + request->heartbeat) << "a dead client's lease";
     }
   }
 
   void restart() {
     write();
-    scene_ = started_again();
+    fixture_ = started_again();
     lines_.clear();  // what counts from here on is in the store, and the test does not know it
   }
 
   simulation::Random random_;
   store::MemoryStore store_;
-  std::unique_ptr<Fixture> scene_;
+  std::unique_ptr<Fixture> fixture_;
   std::map<std::int64_t, Known> workers_;
   std::map<std::int64_t, Asked> asked_;
   std::set<std::int64_t> may_end_;

@@ -14,23 +14,23 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-json::object pool_of_macs(const Fixture& scene, const std::string& os) {
-  json::object body = scene.pool_body();
+json::object pool_of_macs(const Fixture& fixture, const std::string& os) {
+  json::object body = fixture.pool_body();
   body["config"] = {
       {"launchConfigs", {{{"workerConfig", {{"idleTimeout", 7}}}, {"state", {{"os", os}}}}}}};
   return body;
 }
 
 struct Joining : ::testing::Test {
-  Fixture scene;
+  Fixture fixture;
   std::vector<IdentifyRequest> asked;
 
   void SetUp() override {
     const Reply made =
-        scene.call("createWorkerPool", {"p/w"}, {.body = pool_of_macs(scene, "14.*")});
+        fixture.call("createWorkerPool", {"p/w"}, {.body = pool_of_macs(fixture, "14.*")});
     ASSERT_EQ(made.status, 200) << made.text;
     // A machine that knows the word comes in, if its state is right.
-    scene.identify_rack = [this](const IdentifyRequest& request) -> Result<Identity> {
+    fixture.identify_rack = [this](const IdentifyRequest& request) -> Result<Identity> {
       asked.push_back(request);
       if (request.proof != json::object{{"word", "please"}})
         return Error::auth("the word is another");
@@ -43,27 +43,27 @@ struct Joining : ::testing::Test {
 
   Reply enter(const std::string& word = "please", const std::string& id = "m",
               const std::string& pool = "p/w", const std::string& provider = "rack") {
-    return scene.call("registerWorker", {},
-                      {.body = {{"workerPoolId", pool},
-                                {"providerId", provider},
-                                {"workerGroup", "g"},
-                                {"workerId", id},
-                                {"workerIdentityProof", {{"word", word}}}},
-                       .token = ""});
+    return fixture.call("registerWorker", {},
+                        {.body = {{"workerPoolId", pool},
+                                  {"providerId", provider},
+                                  {"workerGroup", "g"},
+                                  {"workerId", id},
+                                  {"workerIdentityProof", {{"word", word}}}},
+                         .token = ""});
   }
   Reply renew(const std::string& secret) {
-    return scene.call("reregisterWorker", {},
-                      {.body = {{"workerPoolId", "p/w"},
-                                {"workerGroup", "g"},
-                                {"workerId", "m"},
-                                {"secret", secret}}});
+    return fixture.call("reregisterWorker", {},
+                        {.body = {{"workerPoolId", "p/w"},
+                                  {"workerGroup", "g"},
+                                  {"workerId", "m"},
+                                  {"secret", secret}}});
   }
-  Reply shown(const std::string& id = "m") { return scene.call("worker", {"p/w", "g", id}); }
+  Reply shown(const std::string& id = "m") { return fixture.call("worker", {"p/w", "g", id}); }
   std::optional<fleet::WorkerRow> row() {
-    scene.let_run();
+    fixture.let_run();
     std::optional<fleet::WorkerRow> found;
     EXPECT_TRUE(store::read_rows<fleet::WorkerRow>(
-        scene.store, [&](fleet::WorkerRow row) { found = std::move(row); }));
+        fixture.store, [&](fleet::WorkerRow row) { found = std::move(row); }));
     return found;
   }
 };
@@ -78,23 +78,25 @@ TEST_F(Joining, a_stranger_whom_the_provider_refuses_is_not_known_and_told_why) 
 }
 
 TEST_F(Joining, a_stranger_needs_an_admission) {
-  scene.identify_rack = [](const IdentifyRequest& request) -> Result<Identity> {
+  fixture.identify_rack = [](const IdentifyRequest& request) -> Result<Identity> {
     return Identity{request.worker_group, request.worker_id};
   };
   EXPECT_EQ(enter().status, 404);
 }
 
 TEST_F(Joining, a_provider_that_launches_admits_nobody) {
-  ASSERT_EQ(scene.call("createWorkerPool", {"p/cloudy"}, {.body = scene.cloud_pool_body()}).status,
-            200);
-  scene.identify_cloud = scene.identify_rack;
+  ASSERT_EQ(
+      fixture.call("createWorkerPool", {"p/cloudy"}, {.body = fixture.cloud_pool_body()}).status,
+      200);
+  fixture.identify_cloud = fixture.identify_rack;
   const Reply reply = enter("please", "m", "p/cloudy", "cloud");
   EXPECT_EQ(reply.status, 404);
   EXPECT_TRUE(asked.empty());
 }
 
 TEST_F(Joining, nobody_comes_in_under_the_name_of_another_pools_machine) {
-  ASSERT_EQ(scene.call("createWorkerPool", {"p/other"}, {.body = scene.pool_body()}).status, 200);
+  ASSERT_EQ(fixture.call("createWorkerPool", {"p/other"}, {.body = fixture.pool_body()}).status,
+            200);
   ASSERT_EQ(enter().status, 200);
   const Reply reply = enter("please", "m", "p/other");
   EXPECT_EQ(reply.status, 400);
@@ -102,10 +104,11 @@ TEST_F(Joining, nobody_comes_in_under_the_name_of_another_pools_machine) {
 }
 
 TEST_F(Joining, who_was_announced_meanwhile_is_not_taken_over) {
-  const auto answer = scene.identify_rack;
-  scene.identify_rack = [&](const IdentifyRequest& request) {
-    EXPECT_EQ(scene.call("createWorker", {"p/w", "g", "m"}, {.body = scene.machine_body()}).status,
-              200);
+  const auto answer = fixture.identify_rack;
+  fixture.identify_rack = [&](const IdentifyRequest& request) {
+    EXPECT_EQ(
+        fixture.call("createWorker", {"p/w", "g", "m"}, {.body = fixture.machine_body()}).status,
+        200);
     return answer(request);
   };
   const Reply reply = enter();
@@ -143,25 +146,26 @@ TEST_F(Joining, renewing_goes_as_for_everybody) {
 }
 
 TEST_F(Joining, a_machine_of_its_owner_that_removes_itself_is_stopped_and_may_come_again) {
-  scene.identify_rack = [](const IdentifyRequest& request) -> Result<Identity> {
+  fixture.identify_rack = [](const IdentifyRequest& request) -> Result<Identity> {
     return Identity{request.worker_group, request.worker_id};
   };
-  ASSERT_EQ(scene.call("createWorker", {"p/w", "g", "m"}, {.body = scene.machine_body()}).status,
-            200);
+  ASSERT_EQ(
+      fixture.call("createWorker", {"p/w", "g", "m"}, {.body = fixture.machine_body()}).status,
+      200);
   ASSERT_EQ(enter().status, 200);
   const Sha256 digest = sha256("of the worker");
-  scene.authority.put({.client_id = "worker/rack/p/w/g/m",
-                       .kind = auth::ClientKind::token,
-                       .keys = {{Secret(std::string(digest.begin(), digest.end()))}},
-                       .scopes = {"worker-manager:*"}});
+  fixture.authority.put({.client_id = "worker/rack/p/w/g/m",
+                         .kind = auth::ClientKind::token,
+                         .keys = {{Secret(std::string(digest.begin(), digest.end()))}},
+                         .scopes = {"worker-manager:*"}});
   const Options itself{.token = "of the worker"};
-  ASSERT_EQ(scene.call("removeWorker", {"p/w", "g", "m"}, itself).status, 200);
+  ASSERT_EQ(fixture.call("removeWorker", {"p/w", "g", "m"}, itself).status, 200);
   EXPECT_EQ(shown().field("state"), "stopped");
-  EXPECT_EQ(scene.call("shouldWorkerTerminate", {"p/w", "g", "m"}, itself).at("terminate"),
+  EXPECT_EQ(fixture.call("shouldWorkerTerminate", {"p/w", "g", "m"}, itself).at("terminate"),
             json::value(true));
   EXPECT_EQ(enter().status, 200);
   EXPECT_EQ(shown().field("state"), "running");
-  ASSERT_EQ(scene.call("removeWorker", {"p/w", "g", "m"}).status, 200) << "now by its owner";
+  ASSERT_EQ(fixture.call("removeWorker", {"p/w", "g", "m"}).status, 200) << "now by its owner";
   EXPECT_EQ(enter().status, 410);
 }
 
@@ -172,12 +176,13 @@ struct Conforming : Joining {
   // The real provider; its machines prove themselves by the secret that their owner told.
   void SetUp() override {
     Joining::SetUp();
-    scene.identify_rack = nullptr;
-    ASSERT_EQ(scene.call("createWorker", {"p/w", "g", "m"}, {.body = scene.machine_body()}).status,
-              200);
+    fixture.identify_rack = nullptr;
+    ASSERT_EQ(
+        fixture.call("createWorker", {"p/w", "g", "m"}, {.body = fixture.machine_body()}).status,
+        200);
   }
   Reply report(const std::string& os) {
-    return scene.call(
+    return fixture.call(
         "registerWorker", {},
         {.body = {{"workerPoolId", "p/w"},
                   {"providerId", "rack"},
@@ -188,7 +193,7 @@ struct Conforming : Joining {
          .token = ""});
   }
   std::string quarantined() {
-    return scene.call("getWorker", {"p", "w", "g", "m"}).field("quarantineUntil");
+    return fixture.call("getWorker", {"p", "w", "g", "m"}).field("quarantineUntil");
   }
 };
 
@@ -206,8 +211,9 @@ TEST_F(Conforming, a_machine_in_the_wrong_state_is_told_410_and_quarantined_unti
 
 TEST_F(Conforming, a_new_state_is_told_at_the_renewal_and_who_has_it_serves_on) {
   const std::string secret = report("14.2").field("secret");
-  ASSERT_EQ(scene.call("updateWorkerPool", {"p/w"}, {.body = pool_of_macs(scene, "15.*")}).status,
-            200);
+  ASSERT_EQ(
+      fixture.call("updateWorkerPool", {"p/w"}, {.body = pool_of_macs(fixture, "15.*")}).status,
+      200);
   const Reply told = renew(secret);
   EXPECT_EQ(told.status, 410) << told.text;
   EXPECT_THAT(told.message(), HasSubstr("is outdated"));

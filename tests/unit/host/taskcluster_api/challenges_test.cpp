@@ -19,14 +19,15 @@ json::object names() {
 }
 
 struct PoolKeys : ::testing::Test {
-  Fixture scene;
+  Fixture fixture;
   std::vector<IdentifyRequest> asked;
 
   void SetUp() override {
-    ASSERT_EQ(scene.call("createWorkerPool", {"p/w"}, {.body = scene.pool_body()}).status, 200);
-    ASSERT_EQ(scene.call("createWorker", {"p/w", "g", "m"}, {.body = scene.machine_body()}).status,
-              200);
-    scene.identify_rack = [this](const IdentifyRequest& request) -> Result<Identity> {
+    ASSERT_EQ(fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.pool_body()}).status, 200);
+    ASSERT_EQ(
+        fixture.call("createWorker", {"p/w", "g", "m"}, {.body = fixture.machine_body()}).status,
+        200);
+    fixture.identify_rack = [this](const IdentifyRequest& request) -> Result<Identity> {
       asked.push_back(request);
       if (request.challenge.empty()) return Error::auth("no challenge was signed");
       if (request.proof.at("poolKey").at("signature") != json::value("signed " + request.challenge))
@@ -36,7 +37,7 @@ struct PoolKeys : ::testing::Test {
   }
 
   Reply challenge(const json::object& body, const std::string& peer = "192.0.2.1:1") {
-    return scene.send("POST", path, {.token = "", .peer = peer}, json::write(body));
+    return fixture.send("POST", path, {.token = "", .peer = peer}, json::write(body));
   }
   std::string challenge() { return challenge(names()).field("challenge"); }
 
@@ -46,12 +47,12 @@ struct PoolKeys : ::testing::Test {
   Reply enter(const json::value& text, const std::string& signature) {
     json::object body = names();
     body["workerIdentityProof"] = {{"poolKey", {{"challenge", text}, {"signature", signature}}}};
-    return scene.call("registerWorker", {}, {.body = body, .token = ""});
+    return fixture.call("registerWorker", {}, {.body = body, .token = ""});
   }
 };
 
 TEST_F(PoolKeys, a_challenge_needs_all_names_and_they_must_be_names) {
-  EXPECT_EQ(scene.send("POST", path, {.token = ""}, "[").status, 400);
+  EXPECT_EQ(fixture.send("POST", path, {.token = ""}, "[").status, 400);
   for (const char* name : {"workerPoolId", "providerId", "workerGroup", "workerId"}) {
     json::object body = names();
     body.erase(name);
@@ -97,7 +98,7 @@ TEST_F(PoolKeys, a_challenge_in_the_wrong_place_is_none) {
   json::object body = names();
   body["workerIdentityProof"] = {{"challenge", challenge()}, {"voucher", {{"by", "me"}}}};
   EXPECT_THAT(enter(std::string(), "").message(), HasSubstr("not complete"));
-  EXPECT_EQ(scene.call("registerWorker", {}, {.body = body, .token = ""}).status, 400);
+  EXPECT_EQ(fixture.call("registerWorker", {}, {.body = body, .token = ""}).status, 400);
   ASSERT_EQ(asked.size(), 1u);
   EXPECT_EQ(asked.front().challenge, "");
   EXPECT_FALSE(asked.front().voucher) << "nobody vouches for himself";

@@ -15,16 +15,16 @@ using ::testing::StartsWith;
 const std::string pools = std::string(base_path) + "/worker-pool/";
 
 TEST(Checks, an_unknown_path_is_not_found) {
-  Fixture scene;
-  const Reply reply = scene.send("GET", std::string(base_path) + "/no/such/thing");
+  Fixture fixture;
+  const Reply reply = fixture.send("GET", std::string(base_path) + "/no/such/thing");
   EXPECT_EQ(reply.status, 404);
   EXPECT_EQ(reply.body, json::value(json::object{{"error", "Not found"}}));
 }
 
 TEST(Checks, a_body_that_is_no_json_is_refused_before_credentials_are_looked_at) {
-  Fixture scene;
+  Fixture fixture;
   for (const char* body : {"{", "7", "\"text\"", "{\"a\":1,\"a\":2}"}) {
-    const Reply reply = scene.send("PUT", pools + "p%2Fw", {.token = "wrong"}, body);
+    const Reply reply = fixture.send("PUT", pools + "p%2Fw", {.token = "wrong"}, body);
     EXPECT_EQ(reply.status, 400) << body;
     EXPECT_EQ(reply.code(), "MalformedPayload");
     EXPECT_THAT(reply.message(), StartsWith("Failed to parse JSON: "));
@@ -33,30 +33,30 @@ TEST(Checks, a_body_that_is_no_json_is_refused_before_credentials_are_looked_at)
 }
 
 TEST(Checks, wrong_credentials_are_refused_with_a_challenge) {
-  Fixture scene;
-  const Reply reply = scene.call("workerPool", {"p/w"}, {.token = "wrong"});
+  Fixture fixture;
+  const Reply reply = fixture.call("workerPool", {"p/w"}, {.token = "wrong"});
   EXPECT_EQ(reply.status, 401);
   EXPECT_EQ(reply.code(), "AuthenticationFailed");
   EXPECT_NE(reply.header("www-authenticate"), "");
 }
 
 TEST(Checks, a_missing_scope_is_named) {
-  Fixture scene;
-  const std::string token = scene.client({"worker-manager:get-worker-pool:other/*"});
-  const Reply reply = scene.call("workerPool", {"p/w"}, {.token = token});
+  Fixture fixture;
+  const std::string token = fixture.client({"worker-manager:get-worker-pool:other/*"});
+  const Reply reply = fixture.call("workerPool", {"p/w"}, {.token = token});
   EXPECT_EQ(reply.status, 403);
   EXPECT_EQ(reply.code(), "InsufficientScopes");
   EXPECT_THAT(reply.message(), HasSubstr("worker-manager:get-worker-pool:p/w"));
   EXPECT_THAT(reply.message(), HasSubstr("client-1"));
-  const Reply nobody = scene.call("workerPool", {"p/w"}, {.token = ""});
+  const Reply nobody = fixture.call("workerPool", {"p/w"}, {.token = ""});
   EXPECT_EQ(nobody.status, 403);
   EXPECT_THAT(nobody.message(), StartsWith("This request requires Taskcluster credentials"));
 }
 
 TEST(Checks, a_missing_scope_comes_before_a_bad_parameter) {
-  Fixture scene;
-  EXPECT_EQ(scene.call("workerPool", {"p/NOT_"}, {.token = ""}).status, 403);
-  const Reply reply = scene.call("workerPool", {"p/NOT_"});
+  Fixture fixture;
+  EXPECT_EQ(fixture.call("workerPool", {"p/NOT_"}, {.token = ""}).status, 403);
+  const Reply reply = fixture.call("workerPool", {"p/NOT_"});
   EXPECT_EQ(reply.status, 400);
   EXPECT_EQ(reply.code(), "InvalidRequestArguments");
   EXPECT_THAT(reply.message(),
@@ -65,21 +65,21 @@ TEST(Checks, a_missing_scope_comes_before_a_bad_parameter) {
 }
 
 TEST(Checks, scopes_that_name_what_the_body_says_come_after_the_schema) {
-  Fixture scene;
+  Fixture fixture;
   const Reply reply =
-      scene.call("createWorkerPool", {"p/w"}, {.body = json::object{}, .token = ""});
+      fixture.call("createWorkerPool", {"p/w"}, {.body = json::object{}, .token = ""});
   EXPECT_EQ(reply.status, 400);
   EXPECT_EQ(reply.code(), "InputValidationError");
   const Reply allowed =
-      scene.call("createWorkerPool", {"p/w"}, {.body = scene.pool_body(), .token = ""});
+      fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.pool_body(), .token = ""});
   EXPECT_EQ(allowed.status, 403);
   EXPECT_THAT(allowed.message(), HasSubstr("worker-manager:provider:rack"));
 }
 
 TEST(Checks, query_keys_are_known_single_and_of_the_right_form) {
-  Fixture scene;
+  Fixture fixture;
   const auto mistake = [&](const std::string& query) {
-    const Reply reply = scene.call("listWorkersForWorkerPool", {"p/w"}, {.query = query});
+    const Reply reply = fixture.call("listWorkersForWorkerPool", {"p/w"}, {.query = query});
     EXPECT_EQ(reply.status, 400) << query;
     EXPECT_EQ(reply.code(), "InvalidRequestArguments") << query;
     return reply.message();
@@ -92,17 +92,17 @@ TEST(Checks, query_keys_are_known_single_and_of_the_right_form) {
               StartsWith("Query-string parameter: limit must be a string!"));
   EXPECT_THAT(mistake("state=asleep"), HasSubstr("state=\"asleep\""));
   EXPECT_THAT(mistake("continuationToken="), HasSubstr("continuationToken=\"\""));
-  const Reply bewit = scene.call("listWorkersForWorkerPool", {"p/w"}, {.query = "bewit=abc"});
+  const Reply bewit = fixture.call("listWorkersForWorkerPool", {"p/w"}, {.query = "bewit=abc"});
   EXPECT_EQ(bewit.code(), "AuthenticationFailed");  // known, but not beside other credentials
 }
 
 TEST(Checks, a_token_that_we_never_gave_is_refused) {
-  Fixture scene;
+  Fixture fixture;
   for (const char* token :
        {"x", "m1", "m177", "m1zz", "m177393939393939393939393939393939393939393939", "m170312f77",
         "m1772d31"}) {
-    const Reply reply = scene.call("listWorkersForWorkerPool", {"p/w"},
-                                   {.query = std::string("continuationToken=") + token});
+    const Reply reply = fixture.call("listWorkersForWorkerPool", {"p/w"},
+                                     {.query = std::string("continuationToken=") + token});
     EXPECT_EQ(reply.status, 400) << token;
     EXPECT_EQ(reply.code(), "InputError") << token;
     EXPECT_THAT(reply.message(), StartsWith("Invalid continuation token"));
@@ -110,28 +110,29 @@ TEST(Checks, a_token_that_we_never_gave_is_refused) {
 }
 
 TEST(Checks, an_input_must_be_declared_as_json) {
-  Fixture scene;
-  const std::string body = json::write(scene.pool_body());
-  const Reply reply = scene.send("PUT", pools + "p%2Fw", {}, body, "text/plain");
+  Fixture fixture;
+  const std::string body = json::write(fixture.pool_body());
+  const Reply reply = fixture.send("PUT", pools + "p%2Fw", {}, body, "text/plain");
   EXPECT_EQ(reply.status, 400);
   EXPECT_EQ(reply.code(), "MalformedPayload");
   EXPECT_THAT(reply.message(),
               StartsWith("Payload must be JSON with content-type: application/json got "
                          "content-type: text/plain"));
-  EXPECT_EQ(scene.send("PUT", pools + "p%2Fw", {}, body, "").code(), "MalformedPayload");
-  EXPECT_EQ(scene.send("PUT", pools + "p%2Fw", {}, body, "Application/JSON; charset=utf-8").status,
-            200);
+  EXPECT_EQ(fixture.send("PUT", pools + "p%2Fw", {}, body, "").code(), "MalformedPayload");
+  EXPECT_EQ(
+      fixture.send("PUT", pools + "p%2Fw", {}, body, "Application/JSON; charset=utf-8").status,
+      200);
 }
 
 TEST(Checks, mistakes_in_a_body_are_told_in_the_words_that_clients_know) {
-  Fixture scene;
-  json::object body = scene.pool_body();
+  Fixture fixture;
+  json::object body = fixture.pool_body();
   body.erase("owner");
   body["description"] = 7;
   body["providerId"] = "no spaces";
   body["emailOnError"] = true;
   body["extra"] = 1;
-  const Reply reply = scene.call("createWorkerPool", {"p/w"}, {.body = body});
+  const Reply reply = fixture.call("createWorkerPool", {"p/w"}, {.body = body});
   EXPECT_EQ(reply.code(), "InputValidationError");
   EXPECT_THAT(reply.message(), StartsWith("\nSchema Validation Failed!\nRejecting Schema: "
                                           "https://muster.example.com/schemas/worker-manager/v1/"
@@ -145,8 +146,8 @@ TEST(Checks, mistakes_in_a_body_are_told_in_the_words_that_clients_know) {
 }
 
 TEST(Checks, an_error_says_what_was_asked_and_when) {
-  Fixture scene;
-  const Reply reply = scene.call("updateWorkerPool", {"p/w"}, {.body = scene.pool_body()});
+  Fixture fixture;
+  const Reply reply = fixture.call("updateWorkerPool", {"p/w"}, {.body = fixture.pool_body()});
   EXPECT_EQ(reply.status, 404);
   EXPECT_EQ(reply.header("content-type"), "application/json; charset=utf-8");
   EXPECT_EQ(reply.message(),
@@ -157,86 +158,86 @@ TEST(Checks, an_error_says_what_was_asked_and_when) {
             "* time:       2001-09-09T01:46:40.000Z");
   EXPECT_EQ(reply.at("requestInfo"), json::value({{"method", "updateWorkerPool"},
                                                   {"params", {{"workerPoolId", "p/w"}}},
-                                                  {"payload", scene.pool_body()},
+                                                  {"payload", fixture.pool_body()},
                                                   {"time", "2001-09-09T01:46:40.000Z"}}));
 }
 
 TEST(Checks, secrets_of_a_request_are_not_repeated) {
-  Fixture scene;
+  Fixture fixture;
   const Reply create =
-      scene.call("createWorker", {"p/w", "g", "m"}, {.body = scene.machine_body()});
+      fixture.call("createWorker", {"p/w", "g", "m"}, {.body = fixture.machine_body()});
   EXPECT_EQ(create.status, 404);
   EXPECT_EQ(create.at("requestInfo").at("payload").at("providerInfo"),
             json::value({{"staticSecret", "(OMITTED)"}}));
-  const Reply register_it = scene.call("registerWorker", {}, {.body = json::object{{"a", 1}}});
+  const Reply register_it = fixture.call("registerWorker", {}, {.body = json::object{{"a", 1}}});
   EXPECT_EQ(register_it.status, 400);
   EXPECT_EQ(register_it.at("requestInfo").at("payload"), json::value("(OMITTED)"));
-  const Reply broken = scene.send("PUT", std::string(base_path) + "/workers/p%2Fw/g/m", {},
-                                  "{\"staticSecret\": \"abc");
+  const Reply broken = fixture.send("PUT", std::string(base_path) + "/workers/p%2Fw/g/m", {},
+                                    "{\"staticSecret\": \"abc");
   EXPECT_EQ(broken.at("requestInfo").at("payload"), json::value("(OMITTED)"));
 }
 
 TEST(Checks, a_large_body_is_not_sent_back) {
-  Fixture scene;
+  Fixture fixture;
   const json::object body{{"description", std::string(100'000, 'x')}};
-  const Reply reply = scene.call("createWorkerPool", {"p/w"}, {.body = body});
+  const Reply reply = fixture.call("createWorkerPool", {"p/w"}, {.body = body});
   EXPECT_EQ(reply.status, 400);
   EXPECT_EQ(reply.at("requestInfo").at("payload"), json::value("(OMITTED)"));
 }
 
 TEST(Checks, a_pool_may_be_named_with_its_slash_as_it_is) {
-  Fixture scene;
-  scene.call("createWorkerPool", {"p/w"}, {.body = scene.pool_body()});
-  EXPECT_EQ(scene.send("GET", pools + "p/w").status, 200);
-  EXPECT_EQ(scene.send("GET", pools + "p/w/stats").status, 200);
-  EXPECT_EQ(scene.send("GET", pools + "p%2fw/launch-configs").status, 200);
-  const Reply parsed = scene.send("GET", std::string(base_path) + "/workers/p/w");
+  Fixture fixture;
+  fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.pool_body()});
+  EXPECT_EQ(fixture.send("GET", pools + "p/w").status, 200);
+  EXPECT_EQ(fixture.send("GET", pools + "p/w/stats").status, 200);
+  EXPECT_EQ(fixture.send("GET", pools + "p%2fw/launch-configs").status, 200);
+  const Reply parsed = fixture.send("GET", std::string(base_path) + "/workers/p/w");
   EXPECT_EQ(parsed.at("requestInfo").at("params"),
             json::value({{"workerPoolId", "p"}, {"workerGroup", "w"}}));
 }
 
 TEST(Checks, old_clients_may_write_a_colon_behind_the_pool) {
-  Fixture scene;
-  scene.call("createWorkerPool", {"p/w"}, {.body = scene.pool_body()});
-  EXPECT_EQ(scene
+  Fixture fixture;
+  fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.pool_body()});
+  EXPECT_EQ(fixture
                 .send("PUT", std::string(base_path) + "/workers/p%2Fw:/g/m", {},
-                      json::write(scene.machine_body()))
+                      json::write(fixture.machine_body()))
                 .status,
             200);
-  EXPECT_EQ(scene.send("GET", std::string(base_path) + "/workers/p%2Fw:/g/m").status, 200);
-  EXPECT_EQ(scene.send("GET", std::string(base_path) + "/workers/p%2Fw:/g").status, 200);
-  EXPECT_EQ(scene.send("DELETE", std::string(base_path) + "/workers/p%2Fw:/g/m").status, 400);
+  EXPECT_EQ(fixture.send("GET", std::string(base_path) + "/workers/p%2Fw:/g/m").status, 200);
+  EXPECT_EQ(fixture.send("GET", std::string(base_path) + "/workers/p%2Fw:/g").status, 200);
+  EXPECT_EQ(fixture.send("DELETE", std::string(base_path) + "/workers/p%2Fw:/g/m").status, 400);
 }
 
 TEST(Checks, a_host_that_cannot_store_refuses_changes_and_goes_on_reading) {
-  Fixture scene;
-  scene.call("createWorkerPool", {"p/w"}, {.body = scene.pool_body()});
-  scene.call("createWorker", {"p/w", "g", "m"}, {.body = scene.machine_body()});
-  scene.store.broken = true;
-  scene.fleet->post([](fleet::Fleet& fleet, fleet::Now now) {
+  Fixture fixture;
+  fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.pool_body()});
+  fixture.call("createWorker", {"p/w", "g", "m"}, {.body = fixture.machine_body()});
+  fixture.store.broken = true;
+  fixture.fleet->post([](fleet::Fleet& fleet, fleet::Now now) {
     events::Event event;
     event.kind = "plugin-activated";
     fleet.tell(std::move(event), now);
   });
-  ASSERT_TRUE(muster::testing::eventually([&] { return !scene.fleet->store_health().ok; }));
-  const Reply reply = scene.call("removeWorker", {"p/w", "g", "m"});
+  ASSERT_TRUE(muster::testing::eventually([&] { return !fixture.fleet->store_health().ok; }));
+  const Reply reply = fixture.call("removeWorker", {"p/w", "g", "m"});
   EXPECT_EQ(reply.status, 503);
   EXPECT_EQ(reply.code(), "ReadOnly");
   EXPECT_THAT(reply.message(), HasSubstr("the disk is full"));
-  EXPECT_EQ(scene.call("heartbeat").status, 503);
-  EXPECT_EQ(scene.call("worker", {"p/w", "g", "m"}).status, 200);
-  EXPECT_EQ(scene.call("shouldWorkerTerminate", {"p/w", "g", "m"}).status, 200);
-  EXPECT_EQ(scene.call("createWorkerPool", {"p/x"}, {.body = scene.pool_body()}).status, 503);
+  EXPECT_EQ(fixture.call("heartbeat").status, 503);
+  EXPECT_EQ(fixture.call("worker", {"p/w", "g", "m"}).status, 200);
+  EXPECT_EQ(fixture.call("shouldWorkerTerminate", {"p/w", "g", "m"}).status, 200);
+  EXPECT_EQ(fixture.call("createWorkerPool", {"p/x"}, {.body = fixture.pool_body()}).status, 503);
 }
 
 TEST(Checks, everybody_may_ask_whether_it_lives) {
-  Fixture scene;
-  const Reply ping = scene.call("ping", {}, {.token = ""});
+  Fixture fixture;
+  const Reply ping = fixture.call("ping", {}, {.token = ""});
   EXPECT_EQ(ping.status, 200);
   EXPECT_EQ(ping.at("alive"), json::value(true));
-  EXPECT_EQ(scene.call("lbheartbeat", {}, {.token = ""}).text, "{}");
-  EXPECT_EQ(scene.call("heartbeat", {}, {.token = ""}).text, "{}");
-  EXPECT_EQ(scene.call("version", {}, {.token = "wrong"}).at("version"), json::value("1.2.3"));
+  EXPECT_EQ(fixture.call("lbheartbeat", {}, {.token = ""}).text, "{}");
+  EXPECT_EQ(fixture.call("heartbeat", {}, {.token = ""}).text, "{}");
+  EXPECT_EQ(fixture.call("version", {}, {.token = "wrong"}).at("version"), json::value("1.2.3"));
 }
 
 }  // namespace

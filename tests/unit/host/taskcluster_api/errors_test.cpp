@@ -12,12 +12,13 @@ using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
 struct Errors : ::testing::Test {
-  Fixture scene;
+  Fixture fixture;
 
   void SetUp() override {
-    ASSERT_EQ(scene.call("createWorkerPool", {"p/w"}, {.body = scene.pool_body()}).status, 200);
-    ASSERT_EQ(scene.call("createWorker", {"p/w", "g", "m"}, {.body = scene.machine_body()}).status,
-              200);
+    ASSERT_EQ(fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.pool_body()}).status, 200);
+    ASSERT_EQ(
+        fixture.call("createWorker", {"p/w", "g", "m"}, {.body = fixture.machine_body()}).status,
+        200);
   }
 
   json::object report(const std::string& title, json::object extra = {}) const {
@@ -31,28 +32,29 @@ struct Errors : ::testing::Test {
 };
 
 TEST_F(Errors, a_worker_reports_only_about_itself) {
-  const std::string token = scene.client({"assume:worker-pool:p/w", "assume:worker-id:g/another"});
+  const std::string token =
+      fixture.client({"assume:worker-pool:p/w", "assume:worker-id:g/another"});
   const Reply reply =
-      scene.call("reportWorkerError", {"p/w"}, {.body = report("disk"), .token = token});
+      fixture.call("reportWorkerError", {"p/w"}, {.body = report("disk"), .token = token});
   EXPECT_EQ(reply.status, 403);
   EXPECT_THAT(reply.message(), HasSubstr("assume:worker-id:g/m"));
 }
 
 TEST_F(Errors, of_nobody_are_not_found) {
-  EXPECT_EQ(scene.call("reportWorkerError", {"p/none"}, {.body = report("disk")}).status, 404);
+  EXPECT_EQ(fixture.call("reportWorkerError", {"p/none"}, {.body = report("disk")}).status, 404);
   json::object body = report("disk");
   body["workerId"] = "nobody";
-  EXPECT_EQ(scene.call("reportWorkerError", {"p/w"}, {.body = body}).status, 404);
+  EXPECT_EQ(fixture.call("reportWorkerError", {"p/w"}, {.body = body}).status, 404);
   body = report(std::string(129, 'x'));
-  EXPECT_EQ(scene.call("reportWorkerError", {"p/w"}, {.body = body}).code(),
+  EXPECT_EQ(fixture.call("reportWorkerError", {"p/w"}, {.body = body}).code(),
             "InputValidationError");
 }
 
 TEST_F(Errors, are_listed_the_newest_first) {
-  const std::string token = scene.client({"assume:worker-pool:p/w", "assume:worker-id:g/m"});
+  const std::string token = fixture.client({"assume:worker-pool:p/w", "assume:worker-id:g/m"});
   for (const char* title : {"one", "two", "three"}) {
     const Reply reply =
-        scene.call("reportWorkerError", {"p/w"}, {.body = report(title), .token = token});
+        fixture.call("reportWorkerError", {"p/w"}, {.body = report(title), .token = token});
     ASSERT_EQ(reply.status, 200) << reply.text;
     EXPECT_EQ(reply.at("extra"), json::value({{"workerGroup", "g"}, {"workerId", "m"}}));
     EXPECT_TRUE(reply.body.as_object().contains("launchConfigId"));
@@ -63,37 +65,38 @@ TEST_F(Errors, are_listed_the_newest_first) {
       all += std::string(error.at("title").as_string()) + " ";
     return all;
   };
-  const Reply first = scene.call("listWorkerPoolErrors", {"p/w"}, {.query = "limit=2"});
+  const Reply first = fixture.call("listWorkerPoolErrors", {"p/w"}, {.query = "limit=2"});
   EXPECT_EQ(titles(first), "three two ");
   const Reply second =
-      scene.call("listWorkerPoolErrors", {"p/w"},
-                 {.query = "limit=2&continuationToken=" + first.field("continuationToken")});
+      fixture.call("listWorkerPoolErrors", {"p/w"},
+                   {.query = "limit=2&continuationToken=" + first.field("continuationToken")});
   EXPECT_EQ(titles(second), "one ");
   EXPECT_FALSE(second.body.as_object().contains("continuationToken"));
   const json::value& newest = first.at("workerPoolErrors").as_array()[0];
   const std::string id(newest.at("errorId").as_string());
-  EXPECT_EQ(titles(scene.call("listWorkerPoolErrors", {"p/w"}, {.query = "errorId=" + id})),
+  EXPECT_EQ(titles(fixture.call("listWorkerPoolErrors", {"p/w"}, {.query = "errorId=" + id})),
             "three ");
-  EXPECT_EQ(titles(scene.call("listWorkerPoolErrors", {"p/w"}, {.query = "errorId=other"})), "");
+  EXPECT_EQ(titles(fixture.call("listWorkerPoolErrors", {"p/w"}, {.query = "errorId=other"})), "");
   const std::string launch_config(newest.at("launchConfigId").as_string());
-  EXPECT_EQ(titles(scene.call("listWorkerPoolErrors", {"p/w"},
-                              {.query = "launchConfigId=" + launch_config})),
+  EXPECT_EQ(titles(fixture.call("listWorkerPoolErrors", {"p/w"},
+                                {.query = "launchConfigId=" + launch_config})),
             "three two one ");
-  EXPECT_EQ(titles(scene.call("listWorkerPoolErrors", {"p/w"}, {.query = "launchConfigId=x"})), "");
-  EXPECT_EQ(titles(scene.call("listWorkerPoolErrors", {"p/none"})), "");
+  EXPECT_EQ(titles(fixture.call("listWorkerPoolErrors", {"p/w"}, {.query = "launchConfigId=x"})),
+            "");
+  EXPECT_EQ(titles(fixture.call("listWorkerPoolErrors", {"p/none"})), "");
 }
 
 TEST_F(Errors, are_counted_by_hour_and_day) {
-  EXPECT_EQ(scene.call("workerPoolErrorStats", {}, {.query = "workerPoolId=p/none"}).status, 404);
-  const Reply none = scene.call("workerPoolErrorStats", {}, {.query = "workerPoolId=p/w"});
+  EXPECT_EQ(fixture.call("workerPoolErrorStats", {}, {.query = "workerPoolId=p/none"}).status, 404);
+  const Reply none = fixture.call("workerPoolErrorStats", {}, {.query = "workerPoolId=p/w"});
   ASSERT_EQ(none.status, 200) << none.text;
   EXPECT_EQ(none.at("totals").at("total"), json::value(0));
   EXPECT_EQ(none.at("totals").at("hourly").as_object().size(), 24u);
   EXPECT_EQ(none.at("totals").at("daily").as_object().size(), 7u);
-  scene.call("reportWorkerError", {"p/w"}, {.body = report("disk", {{"code", "E7"}})});
-  scene.clock->advance(2h);
-  scene.call("reportWorkerError", {"p/w"}, {.body = report("disk")});
-  const Reply some = scene.call("workerPoolErrorStats", {}, {.query = "workerPoolId=p/w"});
+  fixture.call("reportWorkerError", {"p/w"}, {.body = report("disk", {{"code", "E7"}})});
+  fixture.clock->advance(2h);
+  fixture.call("reportWorkerError", {"p/w"}, {.body = report("disk")});
+  const Reply some = fixture.call("workerPoolErrorStats", {}, {.query = "workerPoolId=p/w"});
   const json::value& totals = some.at("totals");
   EXPECT_EQ(totals.at("total"), json::value(2));
   EXPECT_EQ(totals.at("hourly").at("2001-09-09T01:00:00.000Z"), json::value(1));
@@ -106,13 +109,13 @@ TEST_F(Errors, are_counted_by_hour_and_day) {
 }
 
 TEST_F(Errors, of_all_pools_are_for_those_who_may_see_all) {
-  const std::string one = scene.client({"worker-manager:list-worker-pool-errors:p/w"});
+  const std::string one = fixture.client({"worker-manager:list-worker-pool-errors:p/w"});
   EXPECT_EQ(
-      scene.call("workerPoolErrorStats", {}, {.query = "workerPoolId=p/w", .token = one}).status,
+      fixture.call("workerPoolErrorStats", {}, {.query = "workerPoolId=p/w", .token = one}).status,
       200);
-  EXPECT_EQ(scene.call("workerPoolErrorStats", {}, {.token = one}).status, 403);
-  const std::string all = scene.client({"worker-manager:list-worker-pool-errors:*"});
-  const Reply reply = scene.call("workerPoolErrorStats", {}, {.token = all});
+  EXPECT_EQ(fixture.call("workerPoolErrorStats", {}, {.token = one}).status, 403);
+  const std::string all = fixture.client({"worker-manager:list-worker-pool-errors:*"});
+  const Reply reply = fixture.call("workerPoolErrorStats", {}, {.token = all});
   EXPECT_EQ(reply.status, 200);
   EXPECT_EQ(reply.at("workerPoolId"), json::value(""));
 }

@@ -12,11 +12,12 @@ using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
 struct LaunchConfigs : ::testing::Test {
-  Fixture scene;
+  Fixture fixture;
   std::string id;
 
   void SetUp() override {
-    const Reply made = scene.call("createWorkerPool", {"p/w"}, {.body = scene.cloud_pool_body()});
+    const Reply made =
+        fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.cloud_pool_body()});
     ASSERT_EQ(made.status, 200) << made.text;
     id = std::string(made.at("config")
                          .at("launchConfigs")
@@ -28,71 +29,73 @@ struct LaunchConfigs : ::testing::Test {
 };
 
 TEST_F(LaunchConfigs, one_that_is_not_there_is_not_found) {
-  EXPECT_EQ(scene.call("getLaunchConfig", {"p/w", "lc-none"}).status, 404);
-  EXPECT_EQ(scene.call("getLaunchConfig", {"p/none", id}).status, 404);
-  EXPECT_EQ(scene.call("resumeLaunchConfig", {"p/w", "lc-none"}).status, 404);
-  EXPECT_EQ(scene.call("listWorkerPoolLaunchConfigs", {"p/none"}).status, 404);
+  EXPECT_EQ(fixture.call("getLaunchConfig", {"p/w", "lc-none"}).status, 404);
+  EXPECT_EQ(fixture.call("getLaunchConfig", {"p/none", id}).status, 404);
+  EXPECT_EQ(fixture.call("resumeLaunchConfig", {"p/w", "lc-none"}).status, 404);
+  EXPECT_EQ(fixture.call("listWorkerPoolLaunchConfigs", {"p/none"}).status, 404);
 }
 
 TEST_F(LaunchConfigs, a_pause_has_an_end) {
-  EXPECT_EQ(scene.call("pauseLaunchConfig", {"p/w", id}, {.body = json::object{}}).status, 400);
-  EXPECT_EQ(scene.call("pauseLaunchConfig", {"p/w", id}, {.body = {{"until", "tomorrow"}}}).status,
-            400);
+  EXPECT_EQ(fixture.call("pauseLaunchConfig", {"p/w", id}, {.body = json::object{}}).status, 400);
+  EXPECT_EQ(
+      fixture.call("pauseLaunchConfig", {"p/w", id}, {.body = {{"until", "tomorrow"}}}).status,
+      400);
   const Reply past =
-      scene.call("pauseLaunchConfig", {"p/w", id}, {.body = {{"until", scene.later(-1h)}}});
+      fixture.call("pauseLaunchConfig", {"p/w", id}, {.body = {{"until", fixture.later(-1h)}}});
   EXPECT_EQ(past.status, 400);
   EXPECT_EQ(past.code(), "InputError");
 }
 
 TEST_F(LaunchConfigs, a_pause_needs_its_own_scope) {
-  const std::string token = scene.client({"worker-manager:get-worker-pool:p/w"});
-  EXPECT_EQ(scene.call("getLaunchConfig", {"p/w", id}, {.token = token}).status, 200);
-  EXPECT_EQ(scene
+  const std::string token = fixture.client({"worker-manager:get-worker-pool:p/w"});
+  EXPECT_EQ(fixture.call("getLaunchConfig", {"p/w", id}, {.token = token}).status, 200);
+  EXPECT_EQ(fixture
                 .call("pauseLaunchConfig", {"p/w", id},
-                      {.body = {{"until", scene.later(1h)}}, .token = token})
+                      {.body = {{"until", fixture.later(1h)}}, .token = token})
                 .status,
             403);
-  EXPECT_EQ(scene.call("resumeLaunchConfig", {"p/w", id}, {.token = token}).status, 403);
+  EXPECT_EQ(fixture.call("resumeLaunchConfig", {"p/w", id}, {.token = token}).status, 403);
 }
 
 TEST_F(LaunchConfigs, is_paused_and_resumed) {
-  const Reply paused = scene.call("pauseLaunchConfig", {"p/w", id},
-                                  {.body = {{"until", scene.later(1h)}, {"reason", "bad image"}}});
+  const Reply paused =
+      fixture.call("pauseLaunchConfig", {"p/w", id},
+                   {.body = {{"until", fixture.later(1h)}, {"reason", "bad image"}}});
   ASSERT_EQ(paused.status, 200) << paused.text;
   EXPECT_EQ(paused.at("status"), json::value("paused"));
-  EXPECT_EQ(paused.at("pausedUntil"), json::value(scene.later(1h)));
+  EXPECT_EQ(paused.at("pausedUntil"), json::value(fixture.later(1h)));
   EXPECT_EQ(paused.at("pauseReason"), json::value("bad image"));
-  EXPECT_EQ(scene.call("getLaunchConfig", {"p/w", id}).body, paused.body);
-  const Reply resumed = scene.call("resumeLaunchConfig", {"p/w", id});
+  EXPECT_EQ(fixture.call("getLaunchConfig", {"p/w", id}).body, paused.body);
+  const Reply resumed = fixture.call("resumeLaunchConfig", {"p/w", id});
   EXPECT_EQ(resumed.at("status"), json::value("active"));
   EXPECT_FALSE(resumed.body.as_object().contains("pausedUntil"));
 }
 
 TEST_F(LaunchConfigs, what_is_no_longer_wanted_is_archived) {
-  json::object body = scene.cloud_pool_body();
+  json::object body = fixture.cloud_pool_body();
   body["config"].as_object()["launchConfigs"].as_array()[0].as_object()["image"] = "two";
-  ASSERT_EQ(scene.call("updateWorkerPool", {"p/w"}, {.body = body}).status, 200);
-  const Reply active = scene.call("listWorkerPoolLaunchConfigs", {"p/w"});
+  ASSERT_EQ(fixture.call("updateWorkerPool", {"p/w"}, {.body = body}).status, 200);
+  const Reply active = fixture.call("listWorkerPoolLaunchConfigs", {"p/w"});
   ASSERT_EQ(active.at("workerPoolLaunchConfigs").as_array().size(), 1u);
   const Reply all =
-      scene.call("listWorkerPoolLaunchConfigs", {"p/w"}, {.query = "includeArchived=true"});
+      fixture.call("listWorkerPoolLaunchConfigs", {"p/w"}, {.query = "includeArchived=true"});
   ASSERT_EQ(all.at("workerPoolLaunchConfigs").as_array().size(), 2u);
-  EXPECT_EQ(scene.call("getLaunchConfig", {"p/w", id}).at("isArchived"), json::value(true));
+  EXPECT_EQ(fixture.call("getLaunchConfig", {"p/w", id}).at("isArchived"), json::value(true));
   const Reply pause =
-      scene.call("pauseLaunchConfig", {"p/w", id}, {.body = {{"until", scene.later(1h)}}});
+      fixture.call("pauseLaunchConfig", {"p/w", id}, {.body = {{"until", fixture.later(1h)}}});
   EXPECT_EQ(pause.status, 400);
   EXPECT_THAT(pause.message(), HasSubstr("archived"));
 }
 
 TEST_F(LaunchConfigs, come_in_pages) {
-  json::object body = scene.cloud_pool_body();
+  json::object body = fixture.cloud_pool_body();
   body["config"].as_object()["launchConfigs"] = {{{"region", "eu-1"}, {"types", {"a", "b", "c"}}}};
-  ASSERT_EQ(scene.call("updateWorkerPool", {"p/w"}, {.body = body}).status, 200);
-  const Reply first = scene.call("listWorkerPoolLaunchConfigs", {"p/w"}, {.query = "limit=2"});
+  ASSERT_EQ(fixture.call("updateWorkerPool", {"p/w"}, {.body = body}).status, 200);
+  const Reply first = fixture.call("listWorkerPoolLaunchConfigs", {"p/w"}, {.query = "limit=2"});
   EXPECT_EQ(first.at("workerPoolLaunchConfigs").as_array().size(), 2u);
   const Reply second =
-      scene.call("listWorkerPoolLaunchConfigs", {"p/w"},
-                 {.query = "continuationToken=" + first.field("continuationToken")});
+      fixture.call("listWorkerPoolLaunchConfigs", {"p/w"},
+                   {.query = "continuationToken=" + first.field("continuationToken")});
   EXPECT_EQ(second.at("workerPoolLaunchConfigs").as_array().size(), 1u);
   EXPECT_FALSE(second.body.as_object().contains("continuationToken"));
 }

@@ -13,17 +13,18 @@ using ssh::SigningKey;
 using ::testing::HasSubstr;
 
 struct PoolWithKeys : ::testing::Test {
-  Fixture scene;
+  Fixture fixture;
   const SigningKey key = SigningKey::ed25519(), stranger = SigningKey::ed25519();
 
   void SetUp() override {
     for (const char* pool : {"p/w", "p/other"})
-      ASSERT_EQ(scene.call("createWorkerPool", {pool}, {.body = scene.pool_body()}).status, 200);
+      ASSERT_EQ(fixture.call("createWorkerPool", {pool}, {.body = fixture.pool_body()}).status,
+                200);
     set_keys("p/w", {key.line()});
   }
 
   void set_keys(const std::string& pool, const std::vector<std::string>& keys) {
-    const auto done = scene.fleet->change<int>([&](fleet::Fleet& fleet, fleet::Now now) {
+    const auto done = fixture.fleet->change<int>([&](fleet::Fleet& fleet, fleet::Now now) {
       const auto set = fleet.change_queue(now).set_pool(WorkerPoolId(pool), keys, now.wall);
       return set ? Result<int>(0) : Result<int>(set.error());
     });
@@ -37,8 +38,8 @@ struct PoolWithKeys : ::testing::Test {
             {"workerId", id}};
   }
   std::string challenge(const json::object& of) {
-    const Reply made = scene.send("POST", "/api/muster/v1/registration-challenges", {.token = ""},
-                                  json::write(of));
+    const Reply made = fixture.send("POST", "/api/muster/v1/registration-challenges", {.token = ""},
+                                    json::write(of));
     EXPECT_EQ(made.status, 200) << made.text;
     return made.field("challenge");
   }
@@ -47,7 +48,7 @@ struct PoolWithKeys : ::testing::Test {
   }
   Reply enter(json::object with, const json::object& proof) {
     with["workerIdentityProof"] = proof;
-    return scene.call("registerWorker", {}, {.body = with, .token = ""});
+    return fixture.call("registerWorker", {}, {.body = with, .token = ""});
   }
   Reply enter_with(const SigningKey& signer, const std::string& pool = "p/w") {
     return enter(named(pool), {{"poolKey", signed_by(signer, challenge(named(pool)))}});
@@ -60,7 +61,7 @@ TEST_F(PoolWithKeys, who_shows_none_is_told_what_to_do) {
   EXPECT_THAT(reply.message(), HasSubstr("Worker pool p/w requires a key to join"));
   EXPECT_THAT(reply.message(), HasSubstr("/api/muster/v1/registration-challenges"));
   EXPECT_THAT(reply.message(), HasSubstr("poolKeyFile"));
-  EXPECT_EQ(scene.identified, 0);
+  EXPECT_EQ(fixture.identified, 0);
 }
 
 TEST_F(PoolWithKeys, a_wrong_key_or_a_wrong_challenge_opens_nothing) {
@@ -80,14 +81,14 @@ TEST_F(PoolWithKeys, a_wrong_key_or_a_wrong_challenge_opens_nothing) {
   json::object mixed = signed_by(key, challenge(named()));
   mixed["challenge"] = challenge(named());
   refused(mixed, "is not one of a key of this worker's pool over the challenge");
-  EXPECT_EQ(scene.identified, 0);
+  EXPECT_EQ(fixture.identified, 0);
 }
 
 TEST_F(PoolWithKeys, a_key_of_one_is_useless_in_another) {
   set_keys("p/other", {stranger.line()});
   EXPECT_EQ(enter_with(key, "p/other").status, 400);
   EXPECT_EQ(enter_with(stranger, "p/w").status, 400);
-  EXPECT_EQ(scene.identified, 0);
+  EXPECT_EQ(fixture.identified, 0);
 }
 
 TEST_F(PoolWithKeys, the_right_key_lets_a_machine_in_once_for_each_challenge) {
@@ -101,7 +102,7 @@ TEST_F(PoolWithKeys, the_right_key_lets_a_machine_in_once_for_each_challenge) {
 
 TEST_F(PoolWithKeys, the_key_comes_in_addition_to_what_the_provider_wants_to_see) {
   std::vector<IdentifyRequest> asked;
-  scene.identify_rack = [&](const IdentifyRequest& request) -> Result<Identity> {
+  fixture.identify_rack = [&](const IdentifyRequest& request) -> Result<Identity> {
     asked.push_back(request);
     if (!request.proof.contains("word")) return Error::auth("the word is missing");
     return Identity{.worker_group = request.worker_group,
@@ -122,18 +123,18 @@ TEST_F(PoolWithKeys, the_key_comes_in_addition_to_what_the_provider_wants_to_see
 TEST_F(PoolWithKeys, an_old_key_is_useless_as_soon_as_it_is_replaced_and_who_is_in_stays_in) {
   const std::string secret = enter_with(key).field("secret");
   set_keys("p/w", {stranger.line()});
-  const Reply renewed = scene.call("reregisterWorker", {},
-                                   {.body = {{"workerPoolId", "p/w"},
-                                             {"workerGroup", "static"},
-                                             {"workerId", "m"},
-                                             {"secret", secret}}});
+  const Reply renewed = fixture.call("reregisterWorker", {},
+                                     {.body = {{"workerPoolId", "p/w"},
+                                               {"workerGroup", "static"},
+                                               {"workerId", "m"},
+                                               {"secret", secret}}});
   EXPECT_EQ(renewed.status, 200) << renewed.text;
   EXPECT_EQ(enter_with(key).status, 400);
   EXPECT_EQ(enter_with(stranger).status, 200);
 }
 
 TEST_F(PoolWithKeys, a_key_that_is_replaced_while_the_provider_is_asked_lets_nobody_in) {
-  scene.identify_rack = [&](const IdentifyRequest& request) -> Result<Identity> {
+  fixture.identify_rack = [&](const IdentifyRequest& request) -> Result<Identity> {
     set_keys("p/w", {stranger.line()});
     return Identity{.worker_group = request.worker_group,
                     .worker_id = request.worker_id,
@@ -142,12 +143,12 @@ TEST_F(PoolWithKeys, a_key_that_is_replaced_while_the_provider_is_asked_lets_nob
   const Reply reply = enter_with(key);
   EXPECT_EQ(reply.status, 503);
   EXPECT_THAT(reply.message(), HasSubstr("try again"));
-  EXPECT_EQ(scene.call("worker", {"p/w", "static", "m"}).status, 404);
+  EXPECT_EQ(fixture.call("worker", {"p/w", "static", "m"}).status, 404);
 }
 
 // Its machines do not know who they are before they are in, and so cannot sign.
 TEST_F(PoolWithKeys, a_relays_word_is_no_key) {
-  scene.identify_rack = [](const IdentifyRequest&) -> Result<Identity> {
+  fixture.identify_rack = [](const IdentifyRequest&) -> Result<Identity> {
     return Identity{.worker_group = WorkerGroup("static"),
                     .worker_id = WorkerId("m"),
                     .worker_pool_id = WorkerPoolId("p/w"),
@@ -156,8 +157,8 @@ TEST_F(PoolWithKeys, a_relays_word_is_no_key) {
   const json::object vouched{
       {"providerId", "rack"}, {"hostName", "m.example.com"}, {"address", "198.51.100.7"}};
   const auto vouch = [&] {
-    return scene.send("POST", "/api/muster/v1/relay-registrations",
-                      {.token = scene.client({"muster:relay:rack"})}, json::write(vouched));
+    return fixture.send("POST", "/api/muster/v1/relay-registrations",
+                        {.token = fixture.client({"muster:relay:rack"})}, json::write(vouched));
   };
   const Reply reply = vouch();
   EXPECT_EQ(reply.status, 400) << reply.text;

@@ -11,60 +11,64 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 TEST(Pools, a_pool_of_an_unknown_provider_is_refused) {
-  Fixture scene;
-  const Reply reply = scene.call("createWorkerPool", {"p/w"}, {.body = scene.pool_body("nowhere")});
+  Fixture fixture;
+  const Reply reply =
+      fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.pool_body("nowhere")});
   EXPECT_EQ(reply.status, 400);
   EXPECT_EQ(reply.code(), "InputError");
   EXPECT_THAT(reply.message(), StartsWith("Invalid Provider\n"));
 }
 
 TEST(Pools, a_provider_that_does_not_run_is_told_as_such) {
-  Fixture scene;
-  scene.cloud_runs = false;
-  const Reply reply = scene.call("createWorkerPool", {"p/w"}, {.body = scene.cloud_pool_body()});
+  Fixture fixture;
+  fixture.cloud_runs = false;
+  const Reply reply =
+      fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.cloud_pool_body()});
   EXPECT_EQ(reply.status, 503);
   EXPECT_EQ(reply.code(), "ProviderSetupFailed");
 }
 
 TEST(Pools, what_the_provider_does_not_take_is_refused_with_its_place) {
-  Fixture scene;
-  json::object body = scene.cloud_pool_body();
+  Fixture fixture;
+  json::object body = fixture.cloud_pool_body();
   body["config"].as_object()["launchConfigs"].as_array()[0].as_object()["image"] = 7;
-  const Reply reply = scene.call("createWorkerPool", {"p/w"}, {.body = body});
+  const Reply reply = fixture.call("createWorkerPool", {"p/w"}, {.body = body});
   EXPECT_EQ(reply.status, 400);
   EXPECT_EQ(reply.code(), "InputValidationError");
   EXPECT_THAT(reply.message(), HasSubstr("launchConfigs[0]"));
-  EXPECT_EQ(scene.call("workerPool", {"p/w"}).status, 404);
+  EXPECT_EQ(fixture.call("workerPool", {"p/w"}).status, 404);
 }
 
 TEST(Pools, two_launch_configurations_of_the_same_id_conflict) {
-  Fixture scene;
-  json::object body = scene.cloud_pool_body();
+  Fixture fixture;
+  json::object body = fixture.cloud_pool_body();
   json::array& list = body["config"].as_object()["launchConfigs"].as_array();
   list.push_back(list[0]);
-  EXPECT_EQ(scene.call("createWorkerPool", {"p/w"}, {.body = body}).status, 409);
+  EXPECT_EQ(fixture.call("createWorkerPool", {"p/w"}, {.body = body}).status, 409);
 }
 
 TEST(Pools, making_a_pool_twice_is_making_it_once) {
-  Fixture scene;
-  const Reply first = scene.call("createWorkerPool", {"p/w"}, {.body = scene.cloud_pool_body()});
+  Fixture fixture;
+  const Reply first =
+      fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.cloud_pool_body()});
   ASSERT_EQ(first.status, 200) << first.text;
-  scene.clock->advance(std::chrono::hours(1));
-  const Reply again = scene.call("createWorkerPool", {"p/w"}, {.body = scene.cloud_pool_body()});
+  fixture.clock->advance(std::chrono::hours(1));
+  const Reply again =
+      fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.cloud_pool_body()});
   EXPECT_EQ(again.status, 200);
   EXPECT_EQ(again.body, first.body);
   EXPECT_EQ(first.at("created"), json::value("2001-09-09T01:46:40.000Z"));
-  json::object other = scene.cloud_pool_body();
+  json::object other = fixture.cloud_pool_body();
   other["description"] = "another one";
-  const Reply conflict = scene.call("createWorkerPool", {"p/w"}, {.body = other});
+  const Reply conflict = fixture.call("createWorkerPool", {"p/w"}, {.body = other});
   EXPECT_EQ(conflict.status, 409);
   EXPECT_EQ(conflict.code(), "RequestConflict");
   EXPECT_THAT(conflict.message(), StartsWith("Worker pool already exists\n"));
 }
 
 TEST(Pools, launch_configurations_are_shown_with_their_ids) {
-  Fixture scene;
-  const Reply made = scene.call("createWorkerPool", {"p/w"}, {.body = scene.cloud_pool_body()});
+  Fixture fixture;
+  const Reply made = fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.cloud_pool_body()});
   const json::value& item = made.at("config").at("launchConfigs").as_array().at(0);
   EXPECT_THAT(std::string(item.at("workerManager").at("launchConfigId").as_string()),
               StartsWith("lc-"));
@@ -72,16 +76,16 @@ TEST(Pools, launch_configurations_are_shown_with_their_ids) {
 }
 
 TEST(Pools, an_item_that_comes_to_several_launch_configurations_keeps_no_id) {
-  Fixture scene;
-  json::object body = scene.cloud_pool_body();
+  Fixture fixture;
+  json::object body = fixture.cloud_pool_body();
   json::array& list = body["config"].as_object()["launchConfigs"].as_array();
   list.insert(list.begin(), json::object{{"region", "us-1"}, {"types", {"small", "large"}}});
-  const Reply made = scene.call("createWorkerPool", {"p/w"}, {.body = body});
+  const Reply made = fixture.call("createWorkerPool", {"p/w"}, {.body = body});
   ASSERT_EQ(made.status, 200) << made.text;
   const json::array& shown = made.at("config").at("launchConfigs").as_array();
   EXPECT_FALSE(shown[0].as_object().contains("workerManager"));
   EXPECT_TRUE(shown[1].as_object().contains("workerManager"));
-  EXPECT_EQ(scene.call("listWorkerPoolLaunchConfigs", {"p/w"})
+  EXPECT_EQ(fixture.call("listWorkerPoolLaunchConfigs", {"p/w"})
                 .at("workerPoolLaunchConfigs")
                 .as_array()
                 .size(),
@@ -89,55 +93,55 @@ TEST(Pools, an_item_that_comes_to_several_launch_configurations_keeps_no_id) {
 }
 
 TEST(Pools, what_is_shown_can_be_sent_back) {
-  Fixture scene;
-  const Reply made = scene.call("createWorkerPool", {"p/w"}, {.body = scene.cloud_pool_body()});
-  scene.clock->advance(std::chrono::minutes(5));
-  const Reply sent_back = scene.call("updateWorkerPool", {"p/w"}, {.body = made.body});
+  Fixture fixture;
+  const Reply made = fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.cloud_pool_body()});
+  fixture.clock->advance(std::chrono::minutes(5));
+  const Reply sent_back = fixture.call("updateWorkerPool", {"p/w"}, {.body = made.body});
   ASSERT_EQ(sent_back.status, 200) << sent_back.text;
   EXPECT_EQ(sent_back.at("config"), made.at("config"));
   EXPECT_EQ(sent_back.at("created"), made.at("created"));
   EXPECT_EQ(sent_back.at("lastModified"), json::value("2001-09-09T01:51:40.000Z"));
   const Reply all =
-      scene.call("listWorkerPoolLaunchConfigs", {"p/w"}, {.query = "includeArchived=true"});
+      fixture.call("listWorkerPoolLaunchConfigs", {"p/w"}, {.query = "includeArchived=true"});
   EXPECT_EQ(all.at("workerPoolLaunchConfigs").as_array().size(), 1u);
 }
 
 TEST(Pools, an_update_of_a_pool_that_is_not_there_is_not_found) {
-  Fixture scene;
-  EXPECT_EQ(scene.call("updateWorkerPool", {"p/w"}, {.body = scene.pool_body()}).status, 404);
+  Fixture fixture;
+  EXPECT_EQ(fixture.call("updateWorkerPool", {"p/w"}, {.body = fixture.pool_body()}).status, 404);
 }
 
 TEST(Pools, an_update_that_names_another_pool_is_refused) {
-  Fixture scene;
-  scene.call("createWorkerPool", {"p/w"}, {.body = scene.pool_body()});
-  json::object body = scene.pool_body();
+  Fixture fixture;
+  fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.pool_body()});
+  json::object body = fixture.pool_body();
   body["workerPoolId"] = "p/other";
-  const Reply reply = scene.call("updateWorkerPool", {"p/w"}, {.body = body});
+  const Reply reply = fixture.call("updateWorkerPool", {"p/w"}, {.body = body});
   EXPECT_EQ(reply.status, 400);
   EXPECT_THAT(reply.message(), StartsWith("Incorrect workerPoolId in request body\n"));
 }
 
 TEST(Pools, an_id_of_a_launch_configuration_means_the_same_for_ever) {
-  Fixture scene;
-  json::object body = scene.cloud_pool_body();
+  Fixture fixture;
+  json::object body = fixture.cloud_pool_body();
   json::object& item = body["config"].as_object()["launchConfigs"].as_array()[0].as_object();
   item["workerManager"] = {{"launchConfigId", "mine"}};
-  ASSERT_EQ(scene.call("createWorkerPool", {"p/w"}, {.body = body}).status, 200);
+  ASSERT_EQ(fixture.call("createWorkerPool", {"p/w"}, {.body = body}).status, 200);
   item["workerManager"] = {{"launchConfigId", "mine"}, {"initialWeight", 0.5}};
-  EXPECT_EQ(scene.call("updateWorkerPool", {"p/w"}, {.body = body}).status, 200);
+  EXPECT_EQ(fixture.call("updateWorkerPool", {"p/w"}, {.body = body}).status, 200);
   item["image"] = "two";
-  const Reply reply = scene.call("updateWorkerPool", {"p/w"}, {.body = body});
+  const Reply reply = fixture.call("updateWorkerPool", {"p/w"}, {.body = body});
   EXPECT_EQ(reply.status, 409);
   EXPECT_THAT(reply.message(), StartsWith("Launch config with ID `mine` already exists with "
                                           "different configuration\n"));
 }
 
 TEST(Pools, a_deleted_pool_has_no_provider_and_no_launch_configurations) {
-  Fixture scene;
-  EXPECT_EQ(scene.call("deleteWorkerPool", {"p/w"}).status, 404);
-  scene.call("createWorkerPool", {"p/w"}, {.body = scene.cloud_pool_body()});
-  const std::string token = scene.client({"worker-manager:manage-worker-pool:p/w"});
-  const Reply reply = scene.call("deleteWorkerPool", {"p/w"}, {.token = token});
+  Fixture fixture;
+  EXPECT_EQ(fixture.call("deleteWorkerPool", {"p/w"}).status, 404);
+  fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.cloud_pool_body()});
+  const std::string token = fixture.client({"worker-manager:manage-worker-pool:p/w"});
+  const Reply reply = fixture.call("deleteWorkerPool", {"p/w"}, {.token = token});
   ASSERT_EQ(reply.status, 200) << reply.text;
   EXPECT_EQ(reply.at("providerId"), json::value("null-provider"));
   EXPECT_EQ(reply.at("config").at("launchConfigs"), json::value(json::array()));
@@ -145,15 +149,16 @@ TEST(Pools, a_deleted_pool_has_no_provider_and_no_launch_configurations) {
 }
 
 TEST(Pools, a_pool_may_be_given_to_nobody_and_back) {
-  Fixture scene;
-  scene.call("createWorkerPool", {"p/w"}, {.body = scene.pool_body()});
-  scene.call("createWorker", {"p/w", "g", "m"}, {.body = scene.machine_body()});
+  Fixture fixture;
+  fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.pool_body()});
+  fixture.call("createWorker", {"p/w", "g", "m"}, {.body = fixture.machine_body()});
   const Reply ended =
-      scene.call("updateWorkerPool", {"p/w"}, {.body = scene.pool_body("null-provider")});
+      fixture.call("updateWorkerPool", {"p/w"}, {.body = fixture.pool_body("null-provider")});
   EXPECT_EQ(ended.status, 200) << ended.text;
   EXPECT_EQ(ended.at("providerId"), json::value("null-provider"));
-  EXPECT_EQ(scene.call("updateWorkerPool", {"p/w"}, {.body = scene.pool_body()}).at("providerId"),
-            json::value("rack"));
+  EXPECT_EQ(
+      fixture.call("updateWorkerPool", {"p/w"}, {.body = fixture.pool_body()}).at("providerId"),
+      json::value("rack"));
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -184,11 +189,11 @@ std::shared_ptr<const fleet::Configuration> configuration_of_files() {
 }
 
 TEST(Pools, a_pool_of_a_file_is_shown_and_refuses_changes_with_the_files_name) {
-  Fixture scene;
-  scene.fleet->post(
+  Fixture fixture;
+  fixture.fleet->post(
       [](fleet::Fleet& fleet, fleet::Now now) { fleet.configure(configuration_of_files(), now); });
-  scene.let_run();
-  const Reply shown = scene.call("workerPool", {"worker-manager/build"});
+  fixture.let_run();
+  const Reply shown = fixture.call("workerPool", {"worker-manager/build"});
   ASSERT_EQ(shown.status, 200) << shown.text;
   EXPECT_EQ(shown.at("providerId"), json::value("cloud"));
   EXPECT_EQ(shown.at("owner"), json::value("build@example.com"));
@@ -201,11 +206,11 @@ TEST(Pools, a_pool_of_a_file_is_shown_and_refuses_changes_with_the_files_name) {
             {"workerConfig", {{"a", 1}}},
             {"workerManager",
              {{"launchConfigId", "lc-1"}, {"capacityPerInstance", 2}, {"initialWeight", 1}}}}}));
-  const json::object body = scene.cloud_pool_body();
+  const json::object body = fixture.cloud_pool_body();
   for (const auto& reply :
-       {scene.call("createWorkerPool", {"worker-manager/build"}, {.body = body}),
-        scene.call("updateWorkerPool", {"worker-manager/build"}, {.body = body}),
-        scene.call("deleteWorkerPool", {"worker-manager/build"})}) {
+       {fixture.call("createWorkerPool", {"worker-manager/build"}, {.body = body}),
+        fixture.call("updateWorkerPool", {"worker-manager/build"}, {.body = body}),
+        fixture.call("deleteWorkerPool", {"worker-manager/build"})}) {
     EXPECT_EQ(reply.status, 409);
     EXPECT_EQ(reply.code(), "RequestConflict");
     EXPECT_THAT(reply.message(), HasSubstr("configs/build.toml"));
@@ -216,60 +221,60 @@ TEST(Pools, a_pool_of_a_file_is_shown_and_refuses_changes_with_the_files_name) {
 // Lists and numbers
 
 TEST(Pools, a_list_comes_in_pages_that_new_pools_do_not_shift) {
-  Fixture scene;
+  Fixture fixture;
   for (const char* name : {"p/b", "p/d", "p/a", "p/c"})
-    ASSERT_EQ(scene.call("createWorkerPool", {name}, {.body = scene.pool_body()}).status, 200);
+    ASSERT_EQ(fixture.call("createWorkerPool", {name}, {.body = fixture.pool_body()}).status, 200);
   const auto names = [](const Reply& reply) {
     std::string all;
     for (const json::value& pool : reply.at("workerPools").as_array())
       all += std::string(pool.at("workerPoolId").as_string()) + " ";
     return all;
   };
-  const Reply first = scene.call("listWorkerPools", {}, {.query = "limit=2"});
+  const Reply first = fixture.call("listWorkerPools", {}, {.query = "limit=2"});
   EXPECT_EQ(names(first), "p/a p/b ");
-  scene.call("createWorkerPool", {"p/aa"}, {.body = scene.pool_body()});
+  fixture.call("createWorkerPool", {"p/aa"}, {.body = fixture.pool_body()});
   const Reply second =
-      scene.call("listWorkerPools", {},
-                 {.query = "limit=2&continuationToken=" + first.field("continuationToken")});
+      fixture.call("listWorkerPools", {},
+                   {.query = "limit=2&continuationToken=" + first.field("continuationToken")});
   EXPECT_EQ(names(second), "p/c p/d ");
   EXPECT_FALSE(second.body.as_object().contains("continuationToken"));
-  EXPECT_EQ(names(scene.call("listWorkerPools", {}, {.query = "limit=99999999999999999999"})),
+  EXPECT_EQ(names(fixture.call("listWorkerPools", {}, {.query = "limit=99999999999999999999"})),
             "p/a p/aa p/b p/c p/d ");
-  EXPECT_EQ(names(scene.call("listWorkerPools", {}, {.query = "limit=0"})), "");
+  EXPECT_EQ(names(fixture.call("listWorkerPools", {}, {.query = "limit=0"})), "");
 }
 
 TEST(Pools, workers_are_counted_by_state) {
-  Fixture scene;
-  scene.call("createWorkerPool", {"p/w"}, {.body = scene.pool_body()});
-  json::object two = scene.machine_body();
+  Fixture fixture;
+  fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.pool_body()});
+  json::object two = fixture.machine_body();
   two["capacity"] = 2;
-  scene.call("createWorker", {"p/w", "g", "m1"}, {.body = two});
-  scene.call("createWorker", {"p/w", "g", "m2"}, {.body = scene.machine_body()});
-  scene.call("removeWorker", {"p/w", "g", "m2"});
-  const Reply pool = scene.call("workerPool", {"p/w"});
+  fixture.call("createWorker", {"p/w", "g", "m1"}, {.body = two});
+  fixture.call("createWorker", {"p/w", "g", "m2"}, {.body = fixture.machine_body()});
+  fixture.call("removeWorker", {"p/w", "g", "m2"});
+  const Reply pool = fixture.call("workerPool", {"p/w"});
   EXPECT_EQ(pool.at("runningCount"), json::value(1));
   EXPECT_EQ(pool.at("runningCapacity"), json::value(2));
-  const Reply stats = scene.call("workerPoolStats", {"p/w"});
+  const Reply stats = fixture.call("workerPoolStats", {"p/w"});
   ASSERT_EQ(stats.at("launchConfigStats").as_array().size(), 1u);
   EXPECT_EQ(stats.at("launchConfigStats").as_array()[0].at("runningCapacity"), json::value(2));
-  const Reply all = scene.call("listWorkerPoolsStats");
+  const Reply all = fixture.call("listWorkerPoolsStats");
   ASSERT_EQ(all.at("workerPoolsStats").as_array().size(), 1u);
   EXPECT_EQ(all.at("workerPoolsStats").as_array()[0].at("runningCount"), json::value(1));
-  EXPECT_EQ(scene.call("workerPoolStats", {"p/none"}).status, 404);
+  EXPECT_EQ(fixture.call("workerPoolStats", {"p/none"}).status, 404);
 }
 
 TEST(Pools, providers_are_listed_in_pages) {
-  Fixture scene;
-  const Reply first = scene.call("listProviders", {}, {.query = "limit=1"});
+  Fixture fixture;
+  const Reply first = fixture.call("listProviders", {}, {.query = "limit=1"});
   EXPECT_EQ(first.at("providers"),
             json::value({{{"providerId", "cloud"}, {"providerType", "provider/cloud"}}}));
   const Reply second =
-      scene.call("listProviders", {},
-                 {.query = "limit=1&continuationToken=" + first.field("continuationToken")});
+      fixture.call("listProviders", {},
+                   {.query = "limit=1&continuationToken=" + first.field("continuationToken")});
   EXPECT_EQ(second.at("providers"),
             json::value({{{"providerId", "rack"}, {"providerType", "provider/static"}}}));
   EXPECT_FALSE(second.body.as_object().contains("continuationToken"));
-  EXPECT_EQ(scene.call("listProviders", {}, {.query = "continuationToken=77"}).at("providers"),
+  EXPECT_EQ(fixture.call("listProviders", {}, {.query = "continuationToken=77"}).at("providers"),
             json::value(json::array()));
 }
 

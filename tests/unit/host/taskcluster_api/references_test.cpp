@@ -62,16 +62,16 @@ TEST(References, only_five_endpoints_authorize_by_what_is_in_the_request) {
 }
 
 TEST(References, every_document_is_served_and_has_the_form_that_it_names) {
-  Fixture scene;
+  Fixture fixture;
   json::SchemaRegistry registry;
-  for (const auto& [path, document] : scene.schemas().documents())
+  for (const auto& [path, document] : fixture.schemas().documents())
     registry[root_url + path] = document;
-  const Reply manifest = scene.send("GET", "/references/manifest.json", {.token = ""});
+  const Reply manifest = fixture.send("GET", "/references/manifest.json", {.token = ""});
   ASSERT_EQ(manifest.status, 200);
   ASSERT_EQ(manifest.at("references").as_array().size(), 4u);
   for (const json::value& url : manifest.at("references").as_array()) {
     const std::string path(url.as_string().subview(std::string_view(root_url).size()));
-    const Reply reply = scene.send("GET", path, {.token = ""});
+    const Reply reply = fixture.send("GET", path, {.token = ""});
     ASSERT_EQ(reply.status, 200) << path;
     std::string schema(reply.at("$schema").as_string());
     ASSERT_TRUE(schema.starts_with(root_url)) << schema;
@@ -85,9 +85,9 @@ TEST(References, every_document_is_served_and_has_the_form_that_it_names) {
 }
 
 TEST(References, every_schema_is_served_under_its_id) {
-  Fixture scene;
-  for (const auto& [path, document] : scene.schemas().documents()) {
-    const Reply reply = scene.send("GET", path, {.token = ""});
+  Fixture fixture;
+  for (const auto& [path, document] : fixture.schemas().documents()) {
+    const Reply reply = fixture.send("GET", path, {.token = ""});
     EXPECT_EQ(reply.status, 200) << path;
     EXPECT_EQ(reply.at("$id"), json::value(root_url + path + "#"));
     EXPECT_EQ(reply.header("content-type"), "application/json");
@@ -106,8 +106,8 @@ TEST(References, the_table_names_schemas_that_are_there) {
 }
 
 TEST(References, the_reference_says_what_the_routes_are) {
-  Fixture scene;
-  const json::object reference = api_reference(scene.schemas());
+  Fixture fixture;
+  const json::object reference = api_reference(fixture.schemas());
   for (const json::value& entry : reference.at("entries").as_array()) {
     const Endpoint& known = endpoint(std::string(entry.at("name").as_string()));
     EXPECT_EQ(std::string(entry.at("route").as_string()), public_route(known));
@@ -116,7 +116,8 @@ TEST(References, the_reference_says_what_the_routes_are) {
     std::string route(entry.at("route").as_string());
     for (auto open = route.find('<'); open != std::string::npos; open = route.find('<'))
       route.replace(open, route.find('>') - open + 1, "x");
-    const Reply reply = scene.send(std::string(known.method), path + route, {.token = ""}, "", "");
+    const Reply reply =
+        fixture.send(std::string(known.method), path + route, {.token = ""}, "", "");
     EXPECT_NE(reply.status, 404) << route;
     EXPECT_NE(reply.status, 405) << route;
     if (reply.status != 200) {

@@ -19,12 +19,13 @@ using ::testing::StartsWith;
 const std::string secret(44, 's');
 
 struct Registering : ::testing::Test {
-  Fixture scene;
+  Fixture fixture;
 
   void SetUp() override {
-    ASSERT_EQ(scene.call("createWorkerPool", {"p/w"}, {.body = scene.pool_body()}).status, 200);
-    ASSERT_EQ(scene.call("createWorker", {"p/w", "g", "m"}, {.body = scene.machine_body()}).status,
-              200);
+    ASSERT_EQ(fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.pool_body()}).status, 200);
+    ASSERT_EQ(
+        fixture.call("createWorker", {"p/w", "g", "m"}, {.body = fixture.machine_body()}).status,
+        200);
   }
 
   json::object body(const std::string& with = secret) const {
@@ -36,20 +37,20 @@ struct Registering : ::testing::Test {
   }
 
   Reply enter(const json::object& with) {
-    return scene.call("registerWorker", {}, {.body = with, .token = ""});
+    return fixture.call("registerWorker", {}, {.body = with, .token = ""});
   }
   Reply renew(const std::string& with, const std::string& token = "root") {
-    return scene.call("reregisterWorker", {},
-                      {.body = {{"workerPoolId", "p/w"},
-                                {"workerGroup", "g"},
-                                {"workerId", "m"},
-                                {"secret", with}},
-                       .token = token});
+    return fixture.call("reregisterWorker", {},
+                        {.body = {{"workerPoolId", "p/w"},
+                                  {"workerGroup", "g"},
+                                  {"workerId", "m"},
+                                  {"secret", with}},
+                         .token = token});
   }
 };
 
 TEST_F(Registering, what_is_claimed_is_checked_in_its_order_before_the_provider_is_asked) {
-  scene.call("createWorkerPool", {"p/cloudy"}, {.body = scene.cloud_pool_body()});
+  fixture.call("createWorkerPool", {"p/cloudy"}, {.body = fixture.cloud_pool_body()});
   const auto refused = [&](const char* key, const char* value, int status,
                            const std::string& says) {
     json::object wrong = body();
@@ -63,9 +64,9 @@ TEST_F(Registering, what_is_claimed_is_checked_in_its_order_before_the_provider_
   refused("providerId", "cloud", 400, "Worker pool p/w not associated with provider cloud");
   refused("workerPoolId", "p/cloudy", 400,
           "Worker pool p/cloudy not associated with provider rack");
-  scene.cloud_runs = false;
+  fixture.cloud_runs = false;
   refused("providerId", "cloud", 503, "Provider backend may be down or misconfigured");
-  EXPECT_EQ(scene.identified, 0);
+  EXPECT_EQ(fixture.identified, 0);
 }
 
 TEST_F(Registering, a_wrong_proof_is_refused) {
@@ -86,7 +87,7 @@ TEST_F(Registering, a_worker_gets_credentials_for_its_own_work_and_nothing_else)
   const Reply reply = enter(body());
   ASSERT_EQ(reply.status, 200) << reply.text;
   EXPECT_EQ(reply.at("workerConfig"), json::value({{"idleTimeout", 7}}));
-  EXPECT_EQ(reply.at("expires"), json::value(scene.later(96h)));
+  EXPECT_EQ(reply.at("expires"), json::value(fixture.later(96h)));
   EXPECT_EQ(reply.field("secret").size(), 44u);
   const json::value& credentials = reply.at("credentials");
   EXPECT_EQ(credentials.at("clientId"), json::value("worker/rack/p/w/g/m"));
@@ -100,20 +101,20 @@ TEST_F(Registering, a_worker_gets_credentials_for_its_own_work_and_nothing_else)
                          "worker-manager:reregister-worker:p/w/g/m",
                          "worker-manager:should-worker-terminate:p/w/g/m"}));
   const auto ms = [&](std::chrono::milliseconds from_now) {
-    return json::value((scene.clock->now() + from_now).time_since_epoch().count());
+    return json::value((fixture.clock->now() + from_now).time_since_epoch().count());
   };
   EXPECT_EQ(certificate.at("start"), ms(-15min));
   EXPECT_EQ(certificate.at("expiry"), ms(96h));
-  EXPECT_EQ(scene.call("worker", {"p/w", "g", "m"}).at("state"), json::value("running"));
+  EXPECT_EQ(fixture.call("worker", {"p/w", "g", "m"}).at("state"), json::value("running"));
 }
 
 TEST_F(Registering, what_newer_workers_say_besides_is_ignored) {
   json::object newer = body();
   newer["colour"] = "red";
-  newer["systemBootTime"] = scene.later(-30s);
+  newer["systemBootTime"] = fixture.later(-30s);
   EXPECT_EQ(enter(newer).status, 200);
   metrics::Page page;
-  scene.registrar->meters().write(page);
+  fixture.registrar->meters().write(page);
   EXPECT_THAT(page.text(),
               HasSubstr("muster_worker_manager_startup_seconds_sum{providerId=\"rack\"} 30"));
   EXPECT_THAT(page.text(), HasSubstr("outcome=\"registered\""));
@@ -122,17 +123,17 @@ TEST_F(Registering, what_newer_workers_say_besides_is_ignored) {
 }
 
 TEST_F(Registering, a_machine_whose_time_is_over_is_refused) {
-  scene.call("updateWorker", {"p/w", "g", "m"}, {.body = {{"expires", scene.later(1s)}}});
-  scene.clock->advance(2s);
+  fixture.call("updateWorker", {"p/w", "g", "m"}, {.body = {{"expires", fixture.later(1s)}}});
+  fixture.clock->advance(2s);
   const Reply reply = enter(body());
   EXPECT_EQ(reply.status, 400);
   EXPECT_THAT(reply.message(), StartsWith("Worker g/m has expired\n"));
 }
 
 TEST_F(Registering, a_provider_in_trouble_is_not_the_workers_fault) {
-  scene.call("createWorkerPool", {"p/cloudy"}, {.body = scene.cloud_pool_body()});
+  fixture.call("createWorkerPool", {"p/cloudy"}, {.body = fixture.cloud_pool_body()});
   json::object wrong = body();
-  scene.identify_cloud = [](const IdentifyRequest&) -> Result<Identity> {
+  fixture.identify_cloud = [](const IdentifyRequest&) -> Result<Identity> {
     return Error::transient("the cloud does not answer");
   };
   wrong["workerPoolId"] = "p/cloudy";
@@ -145,10 +146,10 @@ TEST_F(Registering, a_provider_in_trouble_is_not_the_workers_fault) {
 
 TEST_F(Registering, credentials_are_renewed_with_the_secret_that_was_told_last) {
   const std::string first = enter(body()).field("secret");
-  scene.clock->advance(1h);
+  fixture.clock->advance(1h);
   const Reply renewed = renew(first);
   ASSERT_EQ(renewed.status, 200) << renewed.text;
-  EXPECT_EQ(renewed.at("expires"), json::value(scene.later(96h)));
+  EXPECT_EQ(renewed.at("expires"), json::value(fixture.later(96h)));
   EXPECT_EQ(renewed.at("workerConfig"), json::value({{"idleTimeout", 7}}));
   const std::string second = renewed.field("secret");
   EXPECT_NE(second, first);
@@ -168,26 +169,26 @@ TEST_F(Registering, nobody_renews_without_having_registered) {
     EXPECT_THAT(reply.message(), StartsWith("Could not generate credentials for this secret\n"));
   }
   EXPECT_EQ(renew("short").code(), "InputValidationError");
-  const Reply unknown = scene.call("reregisterWorker", {},
-                                   {.body = {{"workerPoolId", "p/w"},
-                                             {"workerGroup", "g"},
-                                             {"workerId", "nobody"},
-                                             {"secret", secret}}});
+  const Reply unknown = fixture.call("reregisterWorker", {},
+                                     {.body = {{"workerPoolId", "p/w"},
+                                               {"workerGroup", "g"},
+                                               {"workerId", "nobody"},
+                                               {"secret", secret}}});
   EXPECT_EQ(unknown.status, 400);
   EXPECT_THAT(unknown.message(), StartsWith("Could not generate credentials for this secret\n"));
 }
 
 TEST_F(Registering, a_worker_renews_only_its_own_credentials) {
   const std::string given = enter(body()).field("secret");
-  const std::string other = scene.client({"worker-manager:reregister-worker:p/w/g/other"});
+  const std::string other = fixture.client({"worker-manager:reregister-worker:p/w/g/other"});
   EXPECT_EQ(renew(given, other).status, 403);
-  const std::string own = scene.client({"worker-manager:reregister-worker:p/w/g/m"});
+  const std::string own = fixture.client({"worker-manager:reregister-worker:p/w/g/m"});
   EXPECT_EQ(renew(given, own).status, 200);
 }
 
 TEST_F(Registering, a_worker_of_a_pool_that_is_gone_is_told_so) {
   const std::string given = enter(body()).field("secret");
-  scene.call("deleteWorkerPool", {"p/w"});
+  fixture.call("deleteWorkerPool", {"p/w"});
   const Reply reply = renew(given);
   EXPECT_EQ(reply.status, 410) << reply.text;
   EXPECT_EQ(reply.code(), "ResourceExpired");
@@ -196,9 +197,9 @@ TEST_F(Registering, a_worker_of_a_pool_that_is_gone_is_told_so) {
 
 TEST_F(Registering, the_newest_configuration_comes_with_new_credentials) {
   const std::string given = enter(body()).field("secret");
-  json::object pool = scene.pool_body();
+  json::object pool = fixture.pool_body();
   pool["config"] = {{"workerConfig", {{"idleTimeout", 8}}}};
-  ASSERT_EQ(scene.call("updateWorkerPool", {"p/w"}, {.body = pool}).status, 200);
+  ASSERT_EQ(fixture.call("updateWorkerPool", {"p/w"}, {.body = pool}).status, 200);
   EXPECT_EQ(renew(given).at("workerConfig"), json::value({{"idleTimeout", 8}}));
 }
 
@@ -244,63 +245,65 @@ json::object launched_body(const std::string& id, const std::string& token) {
 }
 
 TEST(RegistrationStorm, failures_of_one_worker_are_limited_and_its_neighbours_go_on) {
-  Fixture scene({launched_worker(FakeClock().now())}, {.of_worker = {3, 0.1}});
+  Fixture fixture({launched_worker(FakeClock().now())}, {.of_worker = {3, 0.1}});
   const auto enter = [&](const std::string& id, const std::string& token) {
-    return scene.call("registerWorker", {}, {.body = launched_body(id, token), .token = ""});
+    return fixture.call("registerWorker", {}, {.body = launched_body(id, token), .token = ""});
   };
   for (int i = 0; i < 3; ++i) EXPECT_EQ(enter("i-1", "bad").status, 400);
-  const int asked = scene.identified;
+  const int asked = fixture.identified;
   const Reply limited = enter("i-1", "bad");
   EXPECT_EQ(limited.status, 429);
   EXPECT_EQ(limited.header("retry-after"), "10");
-  EXPECT_EQ(scene.identified, asked);
+  EXPECT_EQ(fixture.identified, asked);
   EXPECT_NE(enter("i-2", "good").status, 429);
-  scene.clock->advance(11s);
+  fixture.clock->advance(11s);
   EXPECT_NE(enter("i-1", "good").status, 429);
 }
 
 TEST(RegistrationStorm, a_flooding_address_is_turned_away_unread_and_costs_nobody_else) {
-  Fixture scene({launched_worker(FakeClock().now())}, {.of_peer = {5, 1}});
+  Fixture fixture({launched_worker(FakeClock().now())}, {.of_peer = {5, 1}});
   for (int i = 0; i < 5; ++i)
-    EXPECT_EQ(scene
+    EXPECT_EQ(fixture
                   .send("POST", std::string(base_path) + "/worker/register",
                         {.token = "", .peer = "203.0.113.9:1"}, "garbage")
                   .status,
               400);
-  const Reply limited = scene.send("POST", std::string(base_path) + "/worker/register",
-                                   {.token = "", .peer = "203.0.113.9:2"}, "garbage");
+  const Reply limited = fixture.send("POST", std::string(base_path) + "/worker/register",
+                                     {.token = "", .peer = "203.0.113.9:2"}, "garbage");
   EXPECT_EQ(limited.status, 429);
   EXPECT_NE(limited.header("retry-after"), "");
-  EXPECT_EQ(scene.identified, 0);
+  EXPECT_EQ(fixture.identified, 0);
   const Reply other =
-      scene.call("registerWorker", {},
-                 {.body = launched_body("i-2", "good"), .token = "", .peer = "203.0.113.10:1"});
+      fixture.call("registerWorker", {},
+                   {.body = launched_body("i-2", "good"), .token = "", .peer = "203.0.113.10:1"});
   EXPECT_NE(other.status, 429);
 }
 
 TEST(RegistrationStorm, a_provider_that_hangs_keeps_only_its_own_workers_waiting) {
-  Fixture scene({launched_worker(FakeClock().now())});
+  Fixture fixture({launched_worker(FakeClock().now())});
   std::promise<void> release;
   const auto released = release.get_future().share();
-  scene.identify_cloud = [released](const IdentifyRequest&) -> Result<Identity> {
+  fixture.identify_cloud = [released](const IdentifyRequest&) -> Result<Identity> {
     released.wait_for(20s);
     return Error::transient("the cloud does not answer");
   };
   std::vector<std::future<Reply>> hanging;
   for (int i = 0; i < 8; ++i)
     hanging.push_back(std::async(std::launch::async, [&] {
-      return scene.call("registerWorker", {}, {.body = launched_body("i-1", "good"), .token = ""});
+      return fixture.call("registerWorker", {},
+                          {.body = launched_body("i-1", "good"), .token = ""});
     }));
-  EXPECT_EQ(scene.call("createWorkerPool", {"p/w"}, {.body = scene.pool_body()}).status, 200);
-  EXPECT_EQ(scene.call("createWorker", {"p/w", "g", "m"}, {.body = scene.machine_body()}).status,
-            200);
-  const Reply other = scene.call("registerWorker", {},
-                                 {.body = {{"workerPoolId", "p/w"},
-                                           {"providerId", "rack"},
-                                           {"workerGroup", "g"},
-                                           {"workerId", "m"},
-                                           {"workerIdentityProof", {{"staticSecret", secret}}}},
-                                  .token = ""});
+  EXPECT_EQ(fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.pool_body()}).status, 200);
+  EXPECT_EQ(
+      fixture.call("createWorker", {"p/w", "g", "m"}, {.body = fixture.machine_body()}).status,
+      200);
+  const Reply other = fixture.call("registerWorker", {},
+                                   {.body = {{"workerPoolId", "p/w"},
+                                             {"providerId", "rack"},
+                                             {"workerGroup", "g"},
+                                             {"workerId", "m"},
+                                             {"workerIdentityProof", {{"staticSecret", secret}}}},
+                                    .token = ""});
   EXPECT_EQ(other.status, 200) << other.text;
   release.set_value();
   for (auto& one : hanging) EXPECT_EQ(one.get().status, 503);

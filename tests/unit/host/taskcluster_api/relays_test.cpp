@@ -16,16 +16,17 @@ using ::testing::HasSubstr;
 const std::string path = "/api/muster/v1/relay-registrations";
 
 struct Relayed : ::testing::Test {
-  Fixture scene;
+  Fixture fixture;
   std::vector<IdentifyRequest> asked;
-  std::string relay = scene.client({"muster:relay:rack"});
+  std::string relay = fixture.client({"muster:relay:rack"});
 
   void SetUp() override {
-    ASSERT_EQ(scene.call("createWorkerPool", {"p/w"}, {.body = scene.pool_body()}).status, 200);
-    ASSERT_EQ(scene.call("createWorker", {"p/w", "g", "m"}, {.body = scene.machine_body()}).status,
-              200);
+    ASSERT_EQ(fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.pool_body()}).status, 200);
+    ASSERT_EQ(
+        fixture.call("createWorker", {"p/w", "g", "m"}, {.body = fixture.machine_body()}).status,
+        200);
     // It knows one machine.
-    scene.identify_rack = [this](const IdentifyRequest& request) -> Result<Identity> {
+    fixture.identify_rack = [this](const IdentifyRequest& request) -> Result<Identity> {
       asked.push_back(request);
       if (!request.voucher) return Error::auth("nobody vouches for it");
       if (request.voucher->host_name != "m.example.com")
@@ -40,14 +41,14 @@ struct Relayed : ::testing::Test {
     return {{"providerId", "rack"}, {"hostName", "m.example.com"}, {"address", "198.51.100.7"}};
   }
   Reply vouch(const json::object& with, const std::string& token) {
-    return scene.send("POST", path, {.token = token}, json::write(with));
+    return fixture.send("POST", path, {.token = token}, json::write(with));
   }
   Reply vouch(const json::object& with) { return vouch(with, relay); }
 
   std::vector<events::Event> events() {
-    scene.let_run();
+    fixture.let_run();
     std::vector<events::Event> all;
-    EXPECT_TRUE(store::read_rows<events::Event>(scene.store, [&](const events::Event& event) {
+    EXPECT_TRUE(store::read_rows<events::Event>(fixture.store, [&](const events::Event& event) {
       if (event.kind == "relay-registration") all.push_back(event);
     }));
     return all;
@@ -57,7 +58,7 @@ struct Relayed : ::testing::Test {
 TEST_F(Relayed, only_a_relay_of_that_provider_may_ask) {
   EXPECT_EQ(vouch(body(), "").status, 401);
   EXPECT_EQ(vouch(body(), "unknown").status, 401);
-  const Reply stranger = vouch(body(), scene.client({"muster:relay:other", "muster:get:*"}));
+  const Reply stranger = vouch(body(), fixture.client({"muster:relay:other", "muster:get:*"}));
   EXPECT_EQ(stranger.status, 403);
   EXPECT_THAT(stranger.message(), HasSubstr("muster:relay:rack"));
   EXPECT_TRUE(asked.empty());
@@ -87,7 +88,7 @@ TEST_F(Relayed, what_is_said_of_a_machine_is_read_with_care) {
   refused("state", json::array{"a"});
   refused("state", json::object{{"os", 14}});
   refused("voucher", json::object{{"by", "root"}});
-  EXPECT_EQ(scene.send("POST", path, {.token = relay}, "garbage").status, 400);
+  EXPECT_EQ(fixture.send("POST", path, {.token = relay}, "garbage").status, 400);
   EXPECT_TRUE(asked.empty());
 }
 
@@ -123,7 +124,7 @@ TEST_F(Relayed, a_machine_of_another_pool_than_it_says_is_refused) {
 }
 
 TEST_F(Relayed, a_name_that_no_worker_has_is_the_providers_mistake) {
-  scene.identify_rack = [](const IdentifyRequest&) -> Result<Identity> {
+  fixture.identify_rack = [](const IdentifyRequest&) -> Result<Identity> {
     return Identity{.worker_group = WorkerGroup("g/x"),
                     .worker_id = WorkerId("*"),
                     .worker_pool_id = WorkerPoolId("p/w")};
@@ -132,7 +133,7 @@ TEST_F(Relayed, a_name_that_no_worker_has_is_the_providers_mistake) {
 }
 
 TEST_F(Relayed, a_provider_that_changes_its_mind_is_not_believed) {
-  scene.identify_rack = [](const IdentifyRequest& request) -> Result<Identity> {
+  fixture.identify_rack = [](const IdentifyRequest& request) -> Result<Identity> {
     return Identity{.worker_group = WorkerGroup("g"),
                     .worker_id = WorkerId(request.worker_id.empty() ? "m" : "n"),
                     .worker_pool_id = WorkerPoolId("p/w")};
@@ -141,7 +142,7 @@ TEST_F(Relayed, a_provider_that_changes_its_mind_is_not_believed) {
 }
 
 TEST_F(Relayed, who_is_gone_is_told_so) {
-  scene.call("deleteWorkerPool", {"p/w"});
+  fixture.call("deleteWorkerPool", {"p/w"});
   EXPECT_EQ(vouch(body()).status, 410);
 }
 
@@ -173,7 +174,7 @@ TEST_F(Relayed, one_machine_that_fails_keeps_no_other_out) {
   EXPECT_NE(limited.header("retry-after"), "");
   EXPECT_EQ(asked.size(), before);
   EXPECT_EQ(vouch(body()).status, 200) << "a neighbour";
-  scene.clock->advance(7s);
+  fixture.clock->advance(7s);
   EXPECT_EQ(vouch(bad).status, 400);
 }
 
@@ -195,18 +196,18 @@ TEST_F(Relayed, what_fails_through_a_relay_costs_nobody_who_comes_directly) {
   bad["hostName"] = "stranger.example.com";
   bad["address"] = "192.0.2.1";
   for (int i = 0; i < 20; ++i) vouch(bad);
-  const Reply direct = scene.call("registerWorker", {},
-                                  {.body = {{"workerPoolId", "p/w"},
-                                            {"providerId", "rack"},
-                                            {"workerGroup", "g"},
-                                            {"workerId", "m"},
-                                            {"workerIdentityProof", {{"a", 1}}}},
-                                   .token = ""});
+  const Reply direct = fixture.call("registerWorker", {},
+                                    {.body = {{"workerPoolId", "p/w"},
+                                              {"providerId", "rack"},
+                                              {"workerGroup", "g"},
+                                              {"workerId", "m"},
+                                              {"workerIdentityProof", {{"a", 1}}}},
+                                     .token = ""});
   EXPECT_EQ(direct.status, 400);
 }
 
 TEST_F(Relayed, an_unknown_provider_and_a_read_only_host_are_told) {
-  const std::string other = scene.client({"muster:relay:nowhere"});
+  const std::string other = fixture.client({"muster:relay:nowhere"});
   json::object with = body();
   with["providerId"] = "nowhere";
   EXPECT_EQ(vouch(with, other).status, 404);

@@ -115,7 +115,7 @@ struct LocalScene : ::testing::Test {
   pid_t group_of(const Instance& instance) const {
     return std::stoi(content(folder_of(instance) / "worker.pid"));
   }
-  // Whether any member is more than a zombie, which whoever adopted it may leave for a while.
+  // Whether any member is more than a zombie, which its adoptive parent may leave for a while.
   static bool group_lives(pid_t group) {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator("/proc", ignored)) {

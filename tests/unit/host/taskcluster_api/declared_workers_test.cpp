@@ -11,13 +11,13 @@ namespace {
 using ::testing::HasSubstr;
 
 struct Announcing : ::testing::Test {
-  Fixture scene{{},
-                registration::FailureLimits{.of_worker = {100, 1}}};  // a test makes many mistakes
+  Fixture fixture{
+      {}, registration::FailureLimits{.of_worker = {100, 1}}};  // a test makes many mistakes
   std::vector<IdentifyRequest> asked;
 
   void SetUp() override {
     make_pool("p/w", json::object());
-    scene.identify_rack = [this](const IdentifyRequest& request) -> Result<Identity> {
+    fixture.identify_rack = [this](const IdentifyRequest& request) -> Result<Identity> {
       asked.push_back(request);
       return Identity{
           .worker_group = WorkerGroup("g"),
@@ -28,24 +28,24 @@ struct Announcing : ::testing::Test {
   }
 
   void make_pool(const std::string& id, const json::object& queue_section) {
-    json::object body = scene.pool_body();
+    json::object body = fixture.pool_body();
     body["config"] = {{"workerConfig", {{"queue", queue_section}}}};
-    const Reply made = scene.call("createWorkerPool", {id}, {.body = body});
+    const Reply made = fixture.call("createWorkerPool", {id}, {.body = body});
     ASSERT_EQ(made.status, 200) << made.text;
   }
   Reply enter(const json::value& announced, const std::string& pool = "p/w") {
-    return scene.call("registerWorker", {},
-                      {.body = {{"workerPoolId", pool},
-                                {"providerId", "rack"},
-                                {"workerGroup", "g"},
-                                {"workerId", "m"},
-                                {"workerIdentityProof", {{"word", "x"}, {"queue", announced}}}},
-                       .token = ""});
+    return fixture.call("registerWorker", {},
+                        {.body = {{"workerPoolId", pool},
+                                  {"providerId", "rack"},
+                                  {"workerGroup", "g"},
+                                  {"workerId", "m"},
+                                  {"workerIdentityProof", {{"word", "x"}, {"queue", announced}}}},
+                         .token = ""});
   }
   // What the queue would hand out.
   queue::Worker offered() {
     queue::Worker found;
-    EXPECT_TRUE(scene.fleet->change<int>([&](fleet::Fleet& fleet, fleet::Now now) {
+    EXPECT_TRUE(fixture.fleet->change<int>([&](fleet::Fleet& fleet, fleet::Now now) {
       for (const queue::Worker& worker : fleet.change_queue(now).workers())
         if (worker.number != 0) found = worker;
       return Result<int>(0);
@@ -81,7 +81,7 @@ TEST_F(Announcing, a_team_is_announced_only_where_the_configuration_allows_it) {
   EXPECT_EQ(reply.status, 400) << reply.text;
   EXPECT_THAT(reply.message(), HasSubstr("workers of this pool may not report `team`"));
   EXPECT_THAT(reply.message(), HasSubstr("workerConfig.queue.announce"));
-  EXPECT_EQ(scene.call("worker", {"p/w", "g", "m"}).status, 404) << "nothing was done";
+  EXPECT_EQ(fixture.call("worker", {"p/w", "g", "m"}).status, 404) << "nothing was done";
   make_pool("p/free", {{"announce", {"team"}}});
   EXPECT_EQ(enter({{"team", "ios"}}, "p/free").status, 200);
   EXPECT_EQ(enter({{"tags", {"gpu"}}}, "p/free").status, 400);
@@ -89,7 +89,7 @@ TEST_F(Announcing, a_team_is_announced_only_where_the_configuration_allows_it) {
 
 TEST_F(Announcing, a_pool_that_is_dedicated_to_teams_takes_no_worker_of_a_team) {
   make_pool("p/mac", {{"announce", {"team"}}});
-  ASSERT_TRUE(scene.fleet->change<int>([](fleet::Fleet& fleet, fleet::Now now) {
+  ASSERT_TRUE(fixture.fleet->change<int>([](fleet::Fleet& fleet, fleet::Now now) {
     EXPECT_TRUE(fleet.change_queue(now).set_pool(WorkerPoolId("p/mac"), {}, now.wall));
     return Result<int>(0);
   }));
@@ -109,12 +109,12 @@ TEST_F(Announcing, what_was_announced_is_what_the_queue_hands_out_and_no_provide
 
 TEST_F(Announcing, a_relay_passes_it_on) {
   const auto vouch = [&](const json::value& announced) {
-    return scene.send("POST", "/api/muster/v1/relay-registrations",
-                      {.token = scene.client({"muster:relay:rack"})},
-                      json::write(json::object{{"providerId", "rack"},
-                                               {"hostName", "m.example.com"},
-                                               {"address", "198.51.100.7"},
-                                               {"queue", announced}}));
+    return fixture.send("POST", "/api/muster/v1/relay-registrations",
+                        {.token = fixture.client({"muster:relay:rack"})},
+                        json::write(json::object{{"providerId", "rack"},
+                                                 {"hostName", "m.example.com"},
+                                                 {"address", "198.51.100.7"},
+                                                 {"queue", announced}}));
   };
   EXPECT_THAT(vouch("gpu").message(), HasSubstr("`queue` must be an object"));
   EXPECT_THAT(vouch({{"team", "ios"}}).message(), HasSubstr("may not report `team`"));
