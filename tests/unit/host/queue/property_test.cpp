@@ -29,18 +29,16 @@ struct Asked {
 class Model {
  public:
   explicit Model(std::uint64_t seed) : random_(seed) {
-    fixture_ = std::make_unique<Fixture>(settings());
+    queue_ = std::make_unique<Fixture>(settings());
     for (const char* pool : {"p0", "p1", "p2"}) teams_of_[pool];
     for (const char* pool : {"p0", "p1"}) {
-      fixture_->dedicate(pool, {"t0"});
+      queue_->dedicate(pool, {"t0"});
       teams_of_[pool] = {"t0"};
       dedicated_.insert(pool);
     }
     limits_["t1"] = 6;
-    EXPECT_TRUE(
-        fixture_->queue.set_team(TeamId("t1"), {.weight = 2, .max_held = 6}, fixture_->now));
-    EXPECT_TRUE(
-        fixture_->queue.set_team(TeamId("t2"), {.weight = 1, .max_pending = 5}, fixture_->now));
+    EXPECT_TRUE(queue_->queue.set_team(TeamId("t1"), {.weight = 2, .max_held = 6}, queue_->now));
+    EXPECT_TRUE(queue_->queue.set_team(TeamId("t2"), {.weight = 1, .max_pending = 5}, queue_->now));
     write();
   }
 
@@ -85,20 +83,20 @@ class Model {
   }
 
   void check() {
-    ASSERT_EQ(fixture_->queue.check(), "");
+    ASSERT_EQ(queue_->queue.check(), "");
     std::map<std::string, std::int64_t> held;
-    check_counters(*fixture_);
-    for (auto& [number, known] : workers_) known.used = fixture_->queue.find_worker(number)->used;
+    check_counters(*queue_);
+    for (auto& [number, known] : workers_) known.used = queue_->queue.find_worker(number)->used;
     std::map<std::tuple<std::string, std::string, std::vector<std::string>>, const Request*> heads;
     for (const auto& [number, asked] : asked_) {
-      const Request* request = fixture_->queue.find(number);
+      const Request* request = queue_->queue.find(number);
       if (!request || request->state == RequestState::ended) {
         ASSERT_TRUE(!asked.alive || may_end_.contains(number))
             << "request " << number << " is lost";
         continue;
       }
       const verdict::Verdict verdict =
-          verdict::judge(fixture_->queue.situation_of(*request), fixture_->now);
+          verdict::judge(queue_->queue.situation_of(*request), queue_->now);
       ASSERT_FALSE(verdict.text.empty());
       ASSERT_EQ(verdict.kind == verdict::Kind::placed, request->state == RequestState::held);
       ASSERT_EQ(verdict.kind == verdict::Kind::blocked, verdict.obstacle.has_value());
@@ -122,16 +120,16 @@ class Model {
     ASSERT_EQ(again->queue.check(), "");
     check_counters(*again);
     for (const Request& request : again->queue.requests())
-      ASSERT_TRUE(request.number == 0 || fixture_->queue.find(request.number))
+      ASSERT_TRUE(request.number == 0 || queue_->queue.find(request.number))
           << "request " << request.number << " was released";
     for (const auto& [number, asked] : asked_) {
-      const Request *before = fixture_->queue.find(number), *after = again->queue.find(number);
+      const Request *before = queue_->queue.find(number), *after = again->queue.find(number);
       ASSERT_EQ(before == nullptr, after == nullptr) << "request " << number;
       if (!before) continue;
       ASSERT_EQ(before->state == RequestState::ended, after->state == RequestState::ended);
       // Reservations end with the host: somebody who waited may have got a worker since.
-      if (fixture_->holds(number) > 0) {
-        ASSERT_EQ(fixture_->holds(number), again->holds(number)) << "request " << number;
+      if (queue_->holds(number) > 0) {
+        ASSERT_EQ(queue_->holds(number), again->holds(number)) << "request " << number;
       }
     }
   }
@@ -159,12 +157,12 @@ class Model {
     }
   }
 
-  void write() { ASSERT_TRUE(store_.commit(fixture_->queue.take_changes(fixture_->now))); }
+  void write() { ASSERT_TRUE(store_.commit(queue_->queue.take_changes(queue_->now))); }
 
   std::unique_ptr<Fixture> started_again() const {
     auto again = std::make_unique<Fixture>(settings());
-    again->now = fixture_->now;
-    again->next = fixture_->next;
+    again->now = queue_->now;
+    again->next = queue_->next;
     const auto loaded = again->queue.load(store_, again->now);
     EXPECT_TRUE(loaded) << loaded.error().message;
     for (const auto& [number, known] : workers_) again->queue.offer(known.worker, again->now);
@@ -182,13 +180,13 @@ class Model {
     workers_ = known;
     teams_of_ = known_teams;
     may_end_ = may_end;
-    fixture_ = started_again();
+    queue_ = started_again();
     write();
     lines_.clear();
     for (auto& [number, request] : std::exchange(asked_, asked))
       if (!asked.contains(number)) ask_with(request.ask);
     for (const auto& [number, request] : asked)
-      ASSERT_TRUE(!request.alive || may_end_.contains(number) || fixture_->queue.find(number))
+      ASSERT_TRUE(!request.alive || may_end_.contains(number) || queue_->queue.find(number))
           << "request " << number << " is lost";
     write();
   }
@@ -196,30 +194,30 @@ class Model {
   // The bound: while the head of a line is overdue and has no worker reserved, each other line is
   // served once at most by what it could use.
   void look_who_is_overdue() {
-    (void)fixture_->queue.take_settled();
-    const auto& lines = fixture_->queue.lines();
+    (void)queue_->queue.take_settled();
+    const auto& lines = queue_->queue.lines();
     std::erase_if(lines_, [&](const auto& known) {
       const Line& line = lines[known.first];
       return line.team == no_index || !line.indexed;
     });
     for (Index at = 0; at < lines.size(); ++at)
       if (lines[at].indexed)
-        lines_.try_emplace(at, LineWaits{fixture_->now}).first->second.head = head_of(lines[at]);
+        lines_.try_emplace(at, LineWaits{queue_->now}).first->second.head = head_of(lines[at]);
   }
 
   std::int64_t head_of(const Line& line) const {
-    return fixture_->queue.requests()[line.waiting.begin()->request].number;
+    return queue_->queue.requests()[line.waiting.begin()->request].number;
   }
 
   void check_bound() {
-    for (const std::int64_t number : fixture_->queue.take_settled()) {
-      const Request* granted = fixture_->queue.find(number);
+    for (const std::int64_t number : queue_->queue.take_settled()) {
+      const Request* granted = queue_->queue.find(number);
       if (!granted || granted->state != RequestState::held) continue;
-      const std::int64_t worker = fixture_->queue.workers()[granted->worker].number;
+      const std::int64_t worker = queue_->queue.workers()[granted->worker].number;
       for (auto& [at, waits] : lines_) {
-        const Line& line = fixture_->queue.lines()[at];
+        const Line& line = queue_->queue.lines()[at];
         if (at == granted->line || !line.indexed || line.reserved != no_index) continue;
-        if (head_of(line) != waits.head || waits.since + settings().patience > fixture_->now)
+        if (head_of(line) != waits.head || waits.since + settings().patience > queue_->now)
           continue;
         const Ask& ask = asked_.at(waits.head).ask;
         const Offered& offered = workers_.at(worker).worker;
@@ -228,7 +226,7 @@ class Model {
             << "request " << waits.head << " waits for too long, and " << number << " does not";
       }
       if (const auto known = lines_.find(granted->line); known != lines_.end())
-        known->second = {fixture_->now};
+        known->second = {queue_->now};
     }
   }
 
@@ -240,7 +238,7 @@ class Model {
       return;
     for (const auto& [number, known] : workers_) {
       if (!eligible(ask, known.worker) || !known.worker.takes_work) continue;
-      const Worker* worker = fixture_->queue.find_worker(number);
+      const Worker* worker = queue_->queue.find_worker(number);
       if (worker->reserved_for != no_index && worker->reserved_for != head.line) continue;
       if (worker->active() + ask.needs.active_task > worker->has.active_task) continue;
       ASSERT_FALSE(worker->has.has_room(worker->used, ask.needs))
@@ -293,13 +291,13 @@ class Model {
   }
 
   void ask_with(const Ask& ask) {
-    const auto team = std::ranges::find(fixture_->queue.teams(), ask.team, &Team::id);
-    const bool full = team != fixture_->queue.teams().end() && team->max_pending > 0 &&
+    const auto team = std::ranges::find(queue_->queue.teams(), ask.team, &Team::id);
+    const bool full = team != queue_->queue.teams().end() && team->max_pending > 0 &&
                       team->pending >= team->max_pending;
-    const auto number = fixture_->ask(ask);
+    const auto number = queue_->ask(ask);
     ASSERT_EQ(number.has_value(), !full) << (number ? "" : number.error().message);
     if (full) return;
-    ASSERT_EQ(*fixture_->ask(ask), *number) << "the same token, the same request";
+    ASSERT_EQ(*queue_->ask(ask), *number) << "the same token, the same request";
     asked_[*number] = {ask};
   }
 
@@ -313,8 +311,8 @@ class Model {
   void release() {
     const std::int64_t number = some_request();
     if (number == 0) return;
-    const bool there = fixture_->queue.find(number) != nullptr;
-    ASSERT_EQ(fixture_->queue.release(number, fixture_->now).has_value(), there);
+    const bool there = queue_->queue.find(number) != nullptr;
+    ASSERT_EQ(queue_->queue.release(number, queue_->now).has_value(), there);
     asked_.erase(number);
   }
 
@@ -339,8 +337,8 @@ class Model {
 
   void add_worker() {
     if (workers_.size() >= 12) return remove_worker();
-    const Offered worker = some_worker(fixture_->next++);
-    fixture_->worker(worker);
+    const Offered worker = some_worker(queue_->next++);
+    queue_->worker(worker);
     workers_[worker.number] = {worker};
   }
 
@@ -356,7 +354,7 @@ class Model {
     if (number == 0) return;
     Offered worker = some_worker(number);
     worker.place = workers_[number].worker.place;
-    fixture_->worker(worker);
+    queue_->worker(worker);
     workers_[number].worker = worker;
   }
 
@@ -365,52 +363,52 @@ class Model {
     if (number == 0) return;
     Offered& worker = workers_[number].worker;
     worker.working = random_.between(0, worker.has.active_task);
-    fixture_->queue.set_working(number, worker.working, fixture_->now);
+    queue_->queue.set_working(number, worker.working, queue_->now);
   }
 
   void remove_worker() {
     const std::int64_t number = any_worker();
     if (number == 0) return;
-    for (const Index lease : fixture_->queue.find_worker(number)->leases)
-      if (fixture_->queue.requests()[lease].confirmed)
-        may_end_.insert(fixture_->queue.requests()[lease].number);
-    fixture_->queue.withdraw(number, "the test wants it so", fixture_->now);
+    for (const Index lease : queue_->queue.find_worker(number)->leases)
+      if (queue_->queue.requests()[lease].confirmed)
+        may_end_.insert(queue_->queue.requests()[lease].number);
+    queue_->queue.withdraw(number, "the test wants it so", queue_->now);
     workers_.erase(number);
   }
 
   void attach() {
     const std::string pool = "p" + std::to_string(random_.between(0, 1)), team = some_team();
     if (!teams_of_[pool].contains(team)) {
-      ASSERT_TRUE(fixture_->queue.attach(WorkerPoolId(pool), {TeamId(team)}, false, fixture_->now));
+      ASSERT_TRUE(queue_->queue.attach(WorkerPoolId(pool), {TeamId(team)}, false, queue_->now));
       teams_of_[pool].insert(team);
     } else {
-      ASSERT_TRUE(fixture_->queue.detach(WorkerPoolId(pool), {TeamId(team)}, fixture_->now));
+      ASSERT_TRUE(queue_->queue.detach(WorkerPoolId(pool), {TeamId(team)}, queue_->now));
       teams_of_[pool].erase(team);
     }
   }
 
   // Clients that live are heard of; the others' requests end within their time.
   void pass_time() {
-    fixture_->now += random_.between(1s, 25s);
+    queue_->now += random_.between(1s, 25s);
     for (const auto& [number, asked] : asked_)
-      if (asked.alive) (void)fixture_->queue.heartbeat(number, fixture_->now);
-    fixture_->queue.expire(fixture_->now);
+      if (asked.alive) (void)queue_->queue.heartbeat(number, queue_->now);
+    queue_->queue.expire(queue_->now);
     for (const auto& [number, asked] : asked_) {
-      const Request* request = fixture_->queue.find(number);
+      const Request* request = queue_->queue.find(number);
       if (!request || request->state == RequestState::ended) continue;
-      ASSERT_LT(fixture_->now, request->heard + request->heartbeat) << "a dead client's lease";
+      ASSERT_LT(queue_->now, request->heard + request->heartbeat) << "a dead client's lease";
     }
   }
 
   void restart() {
     write();
-    fixture_ = started_again();
+    queue_ = started_again();
     lines_.clear();  // what counts from here on is in the store, and the test does not know it
   }
 
   simulation::Random random_;
   store::MemoryStore store_;
-  std::unique_ptr<Fixture> fixture_;
+  std::unique_ptr<Fixture> queue_;
   std::map<std::int64_t, Known> workers_;
   std::map<std::int64_t, Asked> asked_;
   std::set<std::int64_t> may_end_;
