@@ -266,7 +266,7 @@ TEST_F(CommandsOfAHost, workers_are_quarantined_and_released_with_a_reason) {
   EXPECT_THAT(said({"quarantine", "rack", "a/b", "--reason", "x"}, 1),
               HasSubstr("there is no worker b"));
   EXPECT_THAT(said({"quarantine", "rack", name, "--for", "2 moons", "--reason", "x"}, 1),
-              HasSubstr("no duration"));
+              HasSubstr("is not a duration"));
   EXPECT_THAT(said({"quarantine", "rack", name, "--reason", "bad disk"}),
               HasSubstr("until it is released"));
   EXPECT_THAT(said({"worker", name}), HasSubstr("bad disk"));
