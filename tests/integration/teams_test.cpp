@@ -50,7 +50,8 @@ TEST_F(TeamsAndPools, are_refused_what_makes_no_sense) {
               HasSubstr("team ios is not attached to worker pool worker-manager/build"));
   EXPECT_THAT(refused({"destroy-worker-pool", "--name", "build"}), HasSubstr("still has 1 worker"));
   EXPECT_THAT(refused({"set-team", "--name", "ios", "--weight", "0"}), HasSubstr("weight"));
-  EXPECT_THAT(refused({"set-team", "--name", "ios", "--max-held", "-1"}), HasSubstr("must be at least 0"));
+  EXPECT_THAT(refused({"set-team", "--name", "ios", "--max-held", "-1"}),
+              HasSubstr("must be at least 0"));
 }
 
 TEST_F(TeamsAndPools, use_what_they_are_attached_to) {
