@@ -12,6 +12,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "host/api/api.hpp"
 #include "host/events/service.hpp"
 #include "host/store/memory_store.hpp"
 #include "lib/http/server.hpp"
@@ -131,7 +132,10 @@ int main(int argc, char** argv) {
       events::Service::make({std::make_shared<config::HostConfiguration>(), &store, clock, {}});
   (void)(*service)->start([](auto, auto) { return true; });
   http::Router router{Log()};
-  (*service)->add_routes(router);
+  api::Services services;
+  services.events = service->get();
+  services.clock = clock;
+  api::add_routes(router, services);
   http::ServerSettings settings;
   settings.access_log = false;
   auto server = http::Server::listen(settings, router, *clock, Log());
