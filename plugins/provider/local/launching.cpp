@@ -1,4 +1,5 @@
 // From a key to an agent that runs.
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <sys/stat.h>
@@ -191,10 +192,16 @@ std::vector<Launch> LocalWorkersFolder::launch(const AllocateRequest& request,
   std::vector<Launch> launches;
   std::vector<std::optional<Starting>> all;
   std::int64_t room = settings_.max_workers - look().alive;
-  for (const IdempotencyKey& key : request.idempotency_keys) {
+  const auto& keys = request.idempotency_keys;
+  const auto first_with = [&](const IdempotencyKey& key) {
+    return static_cast<std::size_t>(std::ranges::find(keys, key) - keys.begin());
+  };
+  for (const IdempotencyKey& key : keys) {
     all.emplace_back();
     const fs::path folder = settings_.folder / worker_for(request.owner, key).str();
-    if (key.empty()) {
+    if (first_with(key) + 1 < all.size()) {
+      launches.push_back({key, {}, {}});  // the same launch: its agent may not hold its lock yet
+    } else if (key.empty()) {
       launches.push_back({key, {}, Error::invalid("an idempotency key is empty")});
     } else if (auto before = known(request, key, folder)) {
       launches.push_back(std::move(*before));
@@ -222,6 +229,7 @@ std::vector<Launch> LocalWorkersFolder::launch(const AllocateRequest& request,
       launches[i].error = up.error();
     if (!up) discard(all[i]->folder, all[i]->record.cgroup);
   }
+  for (std::size_t i = 0; i < launches.size(); ++i) launches[i] = launches[first_with(keys[i])];
   return launches;
 }
 
