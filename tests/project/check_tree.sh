@@ -62,4 +62,18 @@ breach "a note about a change is changes/<area>-<slug>.md, one or two sentences 
   done
 )"
 
+# A README that walks folders has each of them once: "| `workers/` | ..." or "| `fleet/workers/` | ...".
+folders_below() { (cd "$1" && git ls-files) | sed -nE 's|^([^./][^/]*)/.*|\1|p' | sort -u; }
+breach "folders that their README does not list exactly once" "$(
+  while read -r readme folder prefix; do
+    for name in $(folders_below "$folder"); do
+      count=$(grep -cF "| \`$prefix$name/\` |" "$readme" || true)
+      [ "$count" = 1 ] || echo "$readme: $prefix$name/ $count times"
+    done
+  done <<<"README.md .
+lib/README.md lib
+host/README.md host
+host/README.md host/fleet fleet/"
+)"
+
 exit "$failed"
