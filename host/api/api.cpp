@@ -6,6 +6,7 @@
 
 #include "host/api/handlers.hpp"
 #include "host/api/openapi.hpp"
+#include "host/auth/guard.hpp"
 #include "lib/http/answer.hpp"
 
 namespace muster::api {
@@ -36,6 +37,23 @@ std::optional<std::string> refuse_query(const Query& query, const Endpoint& endp
     if (!known->repeated && times > 1) return "the parameter `" + name + "` occurs twice";
   }
   return std::nullopt;
+}
+
+// The body of a caller without any scope of the kind is not read. False: it was
+// answered.
+bool may_be_authorized(Call& call) {
+  if (!call.authenticate()) return false;
+  for (const std::string_view scope : call.endpoint().scopes.list()) {
+    if (call.caller()->scopes.may_satisfy(scope.substr(0, scope.find('<')))) continue;
+    const Error missing =
+        Error::auth("this needs credentials with the scope " + std::string(scope));
+    if (call.client_id().empty())
+      call.respond(auth::unauthenticated(call.request(), missing));
+    else
+      call.fail({"InsufficientScopes", missing.message});
+    return false;
+  }
+  return true;
 }
 
 // Of `..., but an object is expected` what is expected.
@@ -78,7 +96,9 @@ class OwnApi final : public endpoints::Api {
         call.fail(input_error(std::move(*mistake)));
         return false;
       }
-    return endpoint.input.empty() || read_body(call);
+    if (endpoint.authorizes_by_request() && !may_be_authorized(call)) return false;
+    if (!endpoint.input.empty() && !read_body(call)) return false;
+    return !endpoint.authorizes_by_request() || call.authorize();
   }
 
   http::Response answer(const Call& call, std::string body) const override {
@@ -163,13 +183,14 @@ std::span<const auth::RouteScope> route_scopes() {
   static const std::vector<auth::RouteScope> scopes = [] {
     std::vector<auth::RouteScope> all;
     for (const Endpoint& endpoint : endpoints()) {
-      const auto& wanted = endpoint.scopes.list();
+      std::vector<std::string_view> wanted;
+      for (const std::string_view scope : endpoint.scopes.list())
+        if (endpoint.knows_from_path(scope)) wanted.push_back(scope);
       if (wanted.size() > 1)
         throw std::logic_error(std::string(endpoint.name) +
                                " has more scopes than the guard checks");
-      // One that only the handler can check is no business of the guard.
-      all.push_back({endpoint.method, endpoint.path,
-                     wanted.empty() || endpoint.authorizes_itself() ? "" : wanted.front()});
+      // The guard sees the path alone. What the body says is checked when it is read.
+      all.push_back({endpoint.method, endpoint.path, wanted.empty() ? "" : wanted.front()});
     }
     return all;
   }();

@@ -79,10 +79,13 @@ void put_pool(const CallPtr& call) {
     auto spec = pools::pool_from_api(call->worker_pool_id(), call->body(),
                                      services.provider_context(), services.expand);
     if (!spec) return call->fail(to_failure(spec.error()));
-    change_fleet(call, plain_change([call, spec = std::make_shared<const fleet::PoolSpec>(
-                                               std::move(*spec))](Fleet& fleet, Now now) {
-                   return fleet.put_api_pool(spec, call->body(), now);
-                 }));
+    const auto made = std::make_shared<const fleet::PoolSpec>(std::move(*spec));
+    change_fleet(call, [call, made](Fleet& fleet, Now now) -> Answer {
+      if (auto refusal = refuse_current_providers(*call, fleet)) return *refusal;
+      if (const auto done = fleet.put_api_pool(made, call->body(), now); !done)
+        return to_failure(done.error());
+      return json_answer(json::object{});
+    });
   });
 }
 
@@ -121,14 +124,17 @@ std::vector<Endpoint> fleet_change_endpoints() {
       {.name = "putPool",
        .method = "PUT",
        .path = base + "/pools/{workerPoolId}",
-       .scopes = all_of({"muster:put-pool:<workerPoolId>"}),
+       .scopes = all_of({"muster:put-pool:<workerPoolId>", endpoints::use_provider}),
        .handler = put_pool,
        .input = "WorkerPoolRequest",
        .output = "Empty",
        .errors = {bad_input, missing, unavailable},
        .category = "pools",
        .title = "Make a pool, or change one that was made so",
-       .description = "A pool that a worker configuration makes is refused: its file is named."},
+       .description =
+           "A pool that a worker configuration makes is refused: its file is named. The caller "
+           "needs the scope of the provider that the body names, and of the one that the pool "
+           "has."},
       {.name = "removePool",
        .method = "DELETE",
        .path = base + "/pools/{workerPoolId}",

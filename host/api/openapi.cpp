@@ -49,11 +49,10 @@ std::string small(std::string_view method) {
   return text;
 }
 
-// The scopes that are checked before the request is read.
-json::array checked_scopes(const Endpoint& endpoint) {
+// The caller has all of them.
+json::array needed_scopes(const Endpoint& endpoint) {
   json::array scopes;
-  if (!endpoint.authorizes_itself())
-    for (const std::string_view scope : endpoint.scopes.list()) scopes.emplace_back(scope);
+  for (const std::string_view scope : endpoint.scopes.list()) scopes.emplace_back(scope);
   return scopes;
 }
 
@@ -104,7 +103,7 @@ json::object operation(const Endpoint& endpoint) {
   if (endpoint.scopes.kind() == Scopes::Kind::any_caller)
     document["security"] = json::array{json::object{}, json::object{{"bearer", json::array{}}},
                                        json::object{{"hawk", json::array{}}}};
-  document["x-scopes"] = checked_scopes(endpoint);
+  document["x-scopes"] = needed_scopes(endpoint);
   return document;
 }
 
@@ -153,8 +152,9 @@ json::array list_operations(std::span<const Endpoint> rows) {
   for (const Endpoint& endpoint : rows) {
     if (!endpoint.described) continue;
     json::object operation{{"method", endpoint.method}, {"path", base + public_path(endpoint)}};
-    if (const json::array scopes = checked_scopes(endpoint); !scopes.empty())
-      operation["scope"] = scopes.front();
+    const json::array scopes = needed_scopes(endpoint);
+    if (!scopes.empty()) operation["scope"] = scopes.front();
+    if (scopes.size() > 1) operation["scopes"] = scopes;
     operations.push_back(std::move(operation));
   }
   return operations;

@@ -9,17 +9,15 @@ namespace muster::endpoints {
 namespace {
 
 // "<name>" replaced by its value.
-std::string rendered(std::string_view scope, const Values& values) {
+template <class ValueOf>
+std::string rendered(std::string_view scope, ValueOf value_of) {
   std::string text;
   for (std::size_t at = 0; at < scope.size();) {
     const auto open = std::min(scope.find('<', at), scope.size());
     text += scope.substr(at, open - at);
     if (open == scope.size()) break;
     const auto close = scope.find('>', open);
-    const std::string_view name = scope.substr(open + 1, close - open - 1);
-    const auto value = std::ranges::find(values, name, &Values::value_type::first);
-    if (value == values.end()) throw std::logic_error("no value for " + std::string(name));
-    text += value->second;
+    text += value_of(scope.substr(open + 1, close - open - 1));
     at = close + 1;
   }
   return text;
@@ -58,19 +56,35 @@ bool Call::authenticate() {
   return false;
 }
 
-bool Call::authorize(const Values& values) {
-  if (!authenticate()) return false;
-  Values all = parameters_;
-  all.insert(all.end(), values.begin(), values.end());
+std::string Call::scope_value(std::string_view name, const Values& values) const {
+  for (const Values* known : {&values, &parameters_})
+    if (const auto found = std::ranges::find(*known, name, &Values::value_type::first);
+        found != known->end())
+      return found->second;
+  if (const auto* body = payload_.if_object())
+    if (const json::value* member = body->if_contains(name); member && member->is_string())
+      return std::string(member->get_string());
+  const std::string asked = query_.text(name);
+  return asked.empty() ? "*" : asked;
+}
+
+std::optional<Failure> Call::refuse(const Values& values) const {
   std::vector<auth::Expression> scopes;
   for (const std::string_view scope : endpoint_.scopes.list())
-    scopes.push_back(auth::scope(rendered(scope, all)));
+    scopes.push_back(auth::scope(
+        rendered(scope, [&](std::string_view name) { return scope_value(name, values); })));
   const auth::Expression wanted =
       scopes.size() == 1 ? scopes.front() : auth::all_of(std::move(scopes));
   auto refusal = auth::Authority::refuse(*caller_, wanted);
-  if (!refusal) return true;
-  fail({"InsufficientScopes", std::move(*refusal)});
-  return false;
+  if (!refusal) return std::nullopt;
+  return Failure{"InsufficientScopes", std::move(*refusal)};
+}
+
+bool Call::authorize() {
+  if (!authenticate()) return false;
+  const auto refusal = refuse({});
+  if (refusal) fail(*refusal);
+  return !refusal;
 }
 
 const std::string& Call::parameter(std::string_view name) const {

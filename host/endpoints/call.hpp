@@ -66,8 +66,13 @@ class Call {
   Call(std::shared_ptr<const Api> api, const Endpoint& endpoint, http::Request&& request,
        http::Reply reply);
 
-  // For scopes with names that only a handler knows. False: it was answered.
-  bool authorize(const Values& values);
+  // Whether the caller has all scopes of the row. A <name> in them is a parameter of the path, else
+  // a text of the body, else a parameter of the query; a name that none of them has stands for all,
+  // so that only a scope with a star is enough. False: it was answered.
+  bool authorize();
+  // The same check with other values for some names, for what the state and not the request says.
+  // Nothing: the caller may. Only after authorize() or the router's guard.
+  std::optional<Failure> refuse(const Values& values) const;
   // False: it was answered.
   bool authenticate();
 
@@ -97,6 +102,8 @@ class Call {
   void fail_unexpectedly(std::string_view what) const;
 
  private:
+  std::string scope_value(std::string_view name, const Values& values) const;
+
   std::shared_ptr<const Api> api_;
   const Endpoint& endpoint_;
   http::Request request_;

@@ -129,6 +129,14 @@ void change_fleet(const CallPtr& call, FleetChange change) {
       });
 }
 
+std::optional<Failure> refuse_current_providers(const Call& call, const fleet::Fleet& fleet) {
+  const fleet::Pool* pool = fleet.find_pool(call.worker_pool_id());
+  if (!pool || !pool->spec) return std::nullopt;
+  for (const ProviderId& provider : pool->spec->providers)
+    if (auto refusal = call.refuse({{"providerId", provider.str()}})) return refusal;
+  return std::nullopt;
+}
+
 void run_on_worker(const CallPtr& call, std::function<void()> work) {
   run_on_worker(call, *call->host().workers, std::move(work));
 }

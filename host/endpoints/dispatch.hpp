@@ -22,6 +22,9 @@ void read_fleet(const CallPtr& call, std::function<Answer(const fleet::Fleet&, f
 void visit_fleet(const CallPtr& call, std::function<void(const fleet::Fleet&, fleet::Now)> visit);
 // Answered when what was changed is durable; at once if nothing can be.
 void change_fleet(const CallPtr& call, FleetChange change);
+// For a change of a pool that is there: the caller needs the row's scopes for the providers that
+// the pool has, too. Nothing: the caller may, or there is no such pool.
+std::optional<Failure> refuse_current_providers(const Call& call, const fleet::Fleet& fleet);
 // On a thread that may wait.
 void run_on_worker(const CallPtr& call, std::function<void()> work);
 void run_on_worker(const CallPtr& call, http::WorkerThreads& threads, std::function<void()> work);

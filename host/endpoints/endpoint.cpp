@@ -22,14 +22,18 @@ std::vector<std::string> parameters_of(const Endpoint& endpoint) {
   return names;
 }
 
-bool Endpoint::authorizes_itself() const {
+bool Endpoint::knows_from_path(std::string_view scope) const {
   const std::vector<std::string> known = parameters_of(*this);
-  bool unknown = false;
-  for (const std::string_view scope : scopes.list())
-    for_each_name(scope, '<', '>', [&](std::string_view wanted) {
-      unknown |= std::ranges::find(known, wanted) == known.end();
-    });
-  return unknown;
+  bool all = true;
+  for_each_name(scope, '<', '>', [&](std::string_view wanted) {
+    all = all && std::ranges::find(known, wanted) != known.end();
+  });
+  return all;
+}
+
+bool Endpoint::authorizes_by_request() const {
+  return !std::ranges::all_of(scopes.list(),
+                              [this](std::string_view scope) { return knows_from_path(scope); });
 }
 
 }  // namespace muster::endpoints

@@ -101,8 +101,10 @@ struct Endpoint {
   // Told when the checks have refused the request.
   void (*note_bad_request)(const Call&) = nullptr;
 
-  // Whether a scope names what only the body or the query says.
-  bool authorizes_itself() const;
+  // Whether all names in the scope are parameters of the path.
+  bool knows_from_path(std::string_view scope) const;
+  // Whether a scope names what only the body or the query says: it is checked when those are read.
+  bool authorizes_by_request() const;
 };
 
 // The names of a path's parameters, in their order.

@@ -8,6 +8,10 @@
 
 namespace muster::endpoints {
 
+// For each row that names a provider: a scope for a pool does not allow to launch with every
+// provider.
+inline constexpr std::string_view use_provider = "worker-manager:provider:<providerId>";
+
 // A value. THREADS: any.
 class Scopes {
  public:
@@ -19,7 +23,8 @@ class Scopes {
   };
 
   Kind kind() const { return kind_; }
-  // <name> stands for a parameter of the path, or for a value that only the handler knows.
+  // <name> stands for a parameter of the path, else for a text of the body, else for a parameter of
+  // the query; see Call::authorize.
   const std::vector<std::string_view>& list() const { return list_; }
   // Of `open` and `any_caller`.
   std::string_view reason() const { return reason_; }

@@ -63,6 +63,13 @@ bool ScopeSet::satisfies_all(const std::vector<std::string>& scopes) const {
                      [this](const std::string& scope) { return satisfies(scope); });
 }
 
+bool ScopeSet::may_satisfy(std::string_view beginning) const {
+  return std::ranges::any_of(content_->list, [&](const std::string& held) {
+    return held.starts_with(beginning) ||
+           (held.ends_with('*') && beginning.starts_with(stem_of(held)));
+  });
+}
+
 Expression scope(std::string text) {
   return {Expression::Kind::scope, std::move(text), {}};
 }

@@ -34,6 +34,8 @@ class ScopeSet {
   // Takes time in the logarithm of the number of scopes.
   bool satisfies(std::string_view scope) const;
   bool satisfies_all(const std::vector<std::string>& scopes) const;
+  // Whether it satisfies any scope at all that begins so.
+  bool may_satisfy(std::string_view beginning) const;
   const std::vector<std::string>& list() const { return content_->list; }
 
  private:

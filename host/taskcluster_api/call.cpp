@@ -97,9 +97,12 @@ bool check_input(const Call& call) {
   return true;
 }
 
-bool check_scopes(Call& call) {
+// Before the request is read, or after it if a scope names what it says.
+bool check_scopes(Call& call, bool request_is_read) {
   const Endpoint& endpoint = call.endpoint();
-  return endpoint.scopes.list().empty() || endpoint.authorizes_itself() || call.authorize({});
+  if (endpoint.scopes.list().empty() || endpoint.authorizes_by_request() != request_is_read)
+    return true;
+  return call.authorize();
 }
 
 json::value shown_payload(const Call& call) {
@@ -140,8 +143,8 @@ Failure to_failure(const registration::Refusal& refusal) {
 }
 
 bool Api::admit(Call& call) const {
-  return parse_body(call) && check_scopes(call) && check_parameters(call) && check_query(call) &&
-         check_input(call);
+  return parse_body(call) && check_scopes(call, false) && check_parameters(call) &&
+         check_query(call) && check_input(call) && check_scopes(call, true);
 }
 
 http::Response Api::answer(const Call&, std::string body) const {

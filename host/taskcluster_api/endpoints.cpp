@@ -14,6 +14,7 @@ using endpoints::all_of;
 using endpoints::open_to_all;
 using endpoints::Payload;
 using endpoints::QueryParameter;
+using endpoints::use_provider;
 
 const QueryParameter token{"continuationToken", &anything_pattern};
 const QueryParameter limit{"limit", &number_pattern};
@@ -21,7 +22,6 @@ const QueryParameter of_launch_config{"launchConfigId", &launch_config_id_patter
 
 constexpr std::string_view get_pool = "worker-manager:get-worker-pool:<workerPoolId>";
 constexpr std::string_view manage_pool = "worker-manager:manage-worker-pool:<workerPoolId>";
-constexpr std::string_view use_provider = "worker-manager:provider:<providerId>";
 const std::string base(base_path);
 const std::string one_worker = base + "/workers/{workerPoolId}/{workerGroup}/{workerId}";
 

@@ -145,7 +145,7 @@ using May = std::function<std::optional<Answer>(const Fleet&, const NewPool&)>;
 
 void put(const CallPtr& call, May may) {
   const std::string provider = call->text("providerId");
-  if (!call->authorize({{"providerId", provider}}) || !can_change(call)) return;
+  if (!can_change(call)) return;
   if (const auto refusal = refuse_provider(parts_of(*call), provider)) return call->fail(*refusal);
   visit_fleet(call, [call, may = std::move(may)](const Fleet& now_there, Now) {
     // An edit in the wrong place is refused before it is checked.
@@ -154,8 +154,9 @@ void put(const CallPtr& call, May may) {
     run_on_worker(call, [call, may] {
       auto made = make_pool(*call);
       if (!made) return call->fail(made.error());
-      change_fleet(call, [made = std::move(*made), may](Fleet& fleet, Now now) -> Answer {
+      change_fleet(call, [call, made = std::move(*made), may](Fleet& fleet, Now now) -> Answer {
         if (auto refusal = refuse_file_pool(fleet, made.spec->worker_pool_id)) return *refusal;
+        if (auto refusal = refuse_current_providers(*call, fleet)) return *refusal;
         if (auto answer = may(fleet, made)) return *answer;
         return put_pool(fleet, made, now);
       });

@@ -136,7 +136,9 @@ TEST(OpenApi, has_each_route_of_the_api_with_its_scope) {
       if (known.method == host.router->method(route) && known.route == host.router->pattern(route))
         scope = known.scope;
     const json::array& shown = operation.at("x-scopes").as_array();
-    EXPECT_EQ(shown.empty() ? "" : std::string(shown.front().as_string()), scope) << path;
+    if (!scope.empty()) {
+      EXPECT_EQ(std::string(shown.at(0).as_string()), scope) << path;
+    }
     const json::value* security = operation.as_object().if_contains("security");
     const bool open = security && security->as_array().empty();
     EXPECT_EQ(open, host.router->access(route) == http::Access::open) << path;

@@ -48,10 +48,10 @@ TEST(Rows, name_the_parameters_of_their_paths) {
   EXPECT_EQ(parameters_of(row), (std::vector<std::string>{"pool", "worker"}));
 }
 
-TEST(Rows, authorize_themselves_if_a_scope_names_what_the_path_does_not_have) {
-  EXPECT_FALSE(row_of("/pools/{pool}", all_of({"get:<pool>"})).authorizes_itself());
-  EXPECT_TRUE(row_of("/pools/{pool}", all_of({"get:<pool>", "use:<who>"})).authorizes_itself());
-  EXPECT_FALSE(row_of("/pools", open_to_all("a test")).authorizes_itself());
+TEST(Rows, authorize_by_the_request_if_a_scope_names_what_the_path_does_not_have) {
+  EXPECT_FALSE(row_of("/pools/{pool}", all_of({"get:<pool>"})).authorizes_by_request());
+  EXPECT_TRUE(row_of("/pools/{pool}", all_of({"get:<pool>", "use:<who>"})).authorizes_by_request());
+  EXPECT_FALSE(row_of("/pools", open_to_all("a test")).authorizes_by_request());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <muster/testing/fake_host.hpp>
 
 #include "host/api/api.hpp"
+#include "host/auth/guard.hpp"
 #include "plugins/provider/static/static_provider.hpp"
 
 namespace muster::taskcluster_api {
@@ -101,11 +102,14 @@ Fixture::Fixture(std::vector<store::Batch> before, registration::FailureLimits l
       up.declares_machines = announces;
       of.provider_up(up, at);
     });
-  router = std::make_unique<http::Router>(Log());
+  router = std::make_unique<http::Router>(Log(), auth::Guard(authority, api::route_scopes()));
   registrar = std::make_unique<registration::Registrar>(registration_dependencies(), limits);
   api = add_routes(*router, parts());
   api::Services services;  // of muster's own API, which has further ways to register
-  static_cast<endpoints::Host&>(services) = parts();
+  const Parts shared = parts();
+  static_cast<endpoints::Host&>(services) = shared;
+  services.provider_context = shared.provider_context;
+  services.expand = shared.expand;
   services.registrar = registrar.get();
   api::add_routes(*router, services);
   const Sha256 digest = sha256("root");

@@ -55,7 +55,7 @@ TEST(References, name_every_endpoint_once) {
 TEST(References, only_five_endpoints_authorize_by_what_is_in_the_request) {
   std::set<std::string> names;
   for (const Endpoint& endpoint : endpoints())
-    if (endpoint.authorizes_itself()) names.insert(std::string(endpoint.name));
+    if (endpoint.authorizes_by_request()) names.insert(std::string(endpoint.name));
   EXPECT_EQ(names,
             (std::set<std::string>{"createWorkerPool", "updateWorkerPool", "reportWorkerError",
                                    "reregisterWorker", "workerPoolErrorStats"}));
