@@ -256,7 +256,7 @@ void Agent::take_report(const Report& report) {
 // -------------------------------------------------------------------------------------------------
 // Talks with the host
 
-void Agent::send_report(std::function<void(HostCalls::Answered)> call, bool again) {
+void Agent::send_report(const std::function<void(HostCalls::Answered)>& call, bool again) {
   call([this, call, again](const CallOutcome& outcome) {
     const bool out_of_reach = outcome.kind == CallOutcome::Kind::try_again ||
                               outcome.kind == CallOutcome::Kind::wrong_clock;

@@ -47,7 +47,7 @@ class Agent {
   void perform(const Exit& exit);
 
   // Calls the host, and once more after a moment if it is out of reach.
-  void send_report(std::function<void(HostCalls::Answered)> call, bool again = true);
+  void send_report(const std::function<void(HostCalls::Answered)>& call, bool again = true);
   void take_grant(const CallOutcome& outcome, std::optional<Grant> grant);
   void watch_interruptions();
   void take_signal();

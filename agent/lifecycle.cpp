@@ -40,7 +40,7 @@ Milliseconds renewal_delay(Milliseconds lasts, Milliseconds renew_before, double
 }
 
 Lifecycle::Lifecycle(Options options, std::function<double()> random)
-    : options_(std::move(options)), random_(std::move(random)) {}
+    : options_(options), random_(std::move(random)) {}
 
 std::vector<Action> Lifecycle::take() {
   return std::exchange(actions_, {});

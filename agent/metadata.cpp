@@ -27,7 +27,7 @@ std::string without_end(std::string text) {
 void fetch_all(HttpClient& http, const std::string& base, const std::vector<std::string>& paths,
                const Headers& headers, std::vector<std::string> so_far, const Texts& done) {
   if (so_far.size() == paths.size()) return done(std::move(so_far));
-  const std::string path = paths[so_far.size()];
+  const std::string& path = paths[so_far.size()];
   http.send({.url = base + path, .headers = headers, .timeout = metadata_timeout},
             [=, &http](Result<HttpAnswer> answer) mutable {
               if (!answer) return done(answer.error());
@@ -177,7 +177,7 @@ std::string default_metadata_url(IdentityKind kind) {
 }
 
 void ask_cloud(IdentityKind kind, HttpClient& http, const std::string& metadata_url,
-               const Place& known, std::function<void(Result<CloudIdentity>)> done) {
+               const Place& known, const std::function<void(Result<CloudIdentity>)>& done) {
   const std::string base = metadata_url.empty() ? default_metadata_url(kind) : metadata_url;
   switch (kind) {
     case IdentityKind::aws:

@@ -21,7 +21,7 @@ struct CloudIdentity {
 // Asks once. Fails as `transient` if something is not there (yet). `known` is what the
 // configuration says already: a token for Google is made for its root URL.
 void ask_cloud(IdentityKind kind, HttpClient& http, const std::string& metadata_url,
-               const Place& known, std::function<void(Result<CloudIdentity>)> done);
+               const Place& known, const std::function<void(Result<CloudIdentity>)>& done);
 
 std::string default_metadata_url(IdentityKind kind);
 

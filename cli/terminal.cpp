@@ -46,7 +46,7 @@ Style Style::of_stderr() {
 
 std::string Style::operator()(Look look, std::string_view text) const {
   static constexpr const char* codes[] = {"", "1", "2", "31", "32", "33", "36"};
-  const std::string safe = harmless(text);
+  std::string safe = harmless(text);
   if (!on_ || look == Look::plain || text.empty()) return safe;
   return "\x1b[" + std::string(codes[static_cast<int>(look)]) + "m" + safe + "\x1b[0m";
 }

@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
   const auto clock = std::make_shared<SystemClock>();
   auto service =
       events::Service::make({std::make_shared<config::HostConfiguration>(), &store, clock, {}});
-  (void)(*service)->start([](auto, auto) { return true; });
+  (void)(*service)->start([](const auto&, const auto&) { return true; });
   http::Router router{Log()};
   api::Services services;
   services.events = service->get();

@@ -199,7 +199,7 @@ void decisions(int pools, int launch_configs, std::int64_t workers_each) {
   const double tenth = with_demand(10);
   const double all = with_demand(1);
   std::printf("| %6d × %2d | %9lld | %8.1f | %8.1f | %8.1f | %7.0f |\n", pools, launch_configs,
-              static_cast<long long>(pools * workers_each), quiet, tenth, all, memory);
+              static_cast<long long>(pools) * workers_each, quiet, tenth, all, memory);
   std::fflush(stdout);
 }
 

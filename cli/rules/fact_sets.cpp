@@ -72,7 +72,7 @@ class Describer {
                           [](const Box& a, const Box& b) { return a.facts == b.facts; });
       });
       if (same == alike.end()) {
-        alike.push_back({std::move(rest), {value}});
+        alike.emplace_back(std::move(rest), std::vector<std::string>{value});
         continue;
       }
       for (std::size_t i = 0; i < rest.size(); ++i) same->first[i].count += rest[i].count;

@@ -97,7 +97,7 @@ struct Subject {
 
 // "worker-manager/build" → "build"; nothing if no file can make such a pool.
 std::optional<std::string> worker_type_of(const std::string& pool) {
-  const std::string type = pool.substr(pool.find('/') + 1);
+  std::string type = pool.substr(pool.find('/') + 1);
   if (pools::worker_pool_of(type).str() != pool) return std::nullopt;
   return type;
 }
