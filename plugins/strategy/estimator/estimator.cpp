@@ -11,8 +11,9 @@ class Estimator final : public BiddingStrategy {
  public:
   static StrategyDescription describe() {
     return {.description =
-                "Taskcluster's estimator, corrected: a share of what waits without a worker, from "
-                "offers drawn by weight",
+                "Taskcluster's estimator, corrected: a share of what waits, less what is idle or "
+                "on its "
+                "way, from offers drawn by weight",
             .config_schema = {{"type", "object"}, {"additionalProperties", false}}};
   }
 

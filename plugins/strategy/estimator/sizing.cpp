@@ -48,32 +48,15 @@ std::string oddities(const Pool& pool) {
   return text;
 }
 
-Size more(const Pool& pool, std::int64_t unlimited, std::int64_t desired, std::string sum) {
-  const std::int64_t change = desired - pool.existing;
-  if (desired < unlimited)
-    sum += "; limited: " + to_string(pool.max) + " maxCapacity − " + to_string(pool.running) +
-           " running − " + to_string(pool.requested) + " requested = " + to_string(change);
-  else if (desired > unlimited)
-    sum += "; raised: " + to_string(pool.min) + " minCapacity − " + to_string(pool.running) +
-           " running − " + to_string(pool.requested) + " requested = " + to_string(change);
-  return {change, std::move(sum)};
-}
-
-// Nothing is to be launched; perhaps there is too much.
-Size surplus(const Pool& pool, std::string sum) {
-  const std::int64_t work = scaled(pool.pending + pool.claimed, pool.ratio);
-  // A ratio below 1 keeps fewer workers than tasks; it does not send workers away from their tasks.
-  const std::int64_t busy = std::max(work, pool.claimed);
-  const std::int64_t target = std::min(pool.max, std::max(pool.min, busy));
-  if (pool.existing <= target) return {0, sum + ": nothing more is needed"};
-  const std::int64_t change = target - pool.existing;
-  sum += "; target " + to_string(target) + " = (" + to_string(pool.pending) + " pending + " +
-         to_string(pool.claimed) + " busy) × " + in_words(pool.ratio);
-  if (busy > work) sum += ", at least the busy ones";
-  sum += ", between " + to_string(pool.min) + " and " + to_string(pool.max) + "; " +
-         to_string(pool.running) + " running + " + to_string(pool.requested) + " requested is " +
-         to_string(-change) + " too many";
-  return {change, std::move(sum)};
+// What the pool's limits make of it.
+std::string limits(const Pool& pool, std::int64_t wanted, std::int64_t desired) {
+  if (desired == wanted) return {};
+  const bool limited = desired < wanted;
+  return std::string(limited ? "; limited: " : "; raised: ") +
+         to_string(limited ? pool.max : pool.min) +
+         (limited ? " maxCapacity − " : " minCapacity − ") + to_string(pool.running) +
+         " running − " + to_string(pool.requested) +
+         " requested = " + to_string(desired - pool.existing);
 }
 
 }  // namespace
@@ -83,15 +66,19 @@ Result<Size> size(const SizeRequest& request) {
   if (request.capacity.idle < 0)
     return Error::invalid("capacity.idle: " + to_string(request.capacity.idle) + " is negative");
   const Pool pool(request);
-  const std::int64_t waiting = std::max<std::int64_t>(0, pool.pending - pool.idle - pool.requested);
-  const std::int64_t wanted = scaled(waiting, pool.ratio);
-  std::string sum = to_string(pool.pending) + " pending − " + to_string(pool.idle) + " idle − " +
-                    to_string(pool.requested) + " requested = " + to_string(waiting) +
-                    " without a worker, × " + in_words(pool.ratio) + " = " + to_string(wanted);
-  const std::int64_t unlimited = pool.existing + wanted;
-  const std::int64_t desired = std::min(std::max(unlimited, pool.min), pool.max);
-  Size answer = desired > pool.existing ? more(pool, unlimited, desired, std::move(sum))
-                                        : surplus(pool, std::move(sum));
+  // The ratio is one of all that waits, not of what waits without a worker: workers that boot stay
+  // the same share of it in every round.
+  const std::int64_t share = scaled(pool.pending, pool.ratio);
+  const std::int64_t wanted = pool.claimed + share;
+  const std::int64_t desired = std::min(std::max(wanted, pool.min), pool.max);
+  const std::int64_t change = desired - pool.existing;
+  Size answer{change, to_string(pool.pending) + " pending × " + in_words(pool.ratio) + " = " +
+                          to_string(share) + "; " + to_string(share) + " − " +
+                          to_string(pool.idle) + " idle − " + to_string(pool.requested) +
+                          " requested = " + to_string(wanted - pool.existing)};
+  answer.reason += limits(pool, wanted, desired);
+  if (change == 0) answer.reason += ": nothing more is needed";
+  if (change < 0) answer.reason += ": " + to_string(-change) + " too many";
   answer.reason += oddities(pool);
   return answer;
 }
