@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <fstream>
 #include <sys/stat.h>
 #include <vector>
 
@@ -14,11 +13,11 @@ namespace muster::cli {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr std::size_t longest_file = 64 * 1024;
+
 std::string first_line_of(const fs::path& file) {
-  std::string line;
-  std::ifstream in(file);
-  std::getline(in, line);
-  return line;
+  const auto text = read_file(file, longest_file);
+  return text ? text->substr(0, text->find('\n')) : std::string();
 }
 
 std::string without_slashes(std::string url) {
@@ -182,9 +181,9 @@ Result<std::optional<HostAddress>> read_login(const Environment& environment) {
   if ((found.st_mode & 077) != 0)
     return Error::auth(file->string() +
                        " holds a secret and others can read it: chmod 600 it, or `muster logout`");
-  std::ifstream in(*file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  const auto document = json::parse_object(text);
+  const auto text = read_file(*file, longest_file);
+  if (!text) return text.error();
+  const auto document = json::parse_object(*text);
   if (!document)
     return Error::config(file->string() + " is damaged: " + document.error().message +
                          "; `muster login` writes a new one");

@@ -35,7 +35,8 @@ Result<std::vector<rules::SourceFile>> Repository::read(const std::string& commi
   // The commit is known to be there, so it is the folder that is not.
   if (!read && read.error().error_class == ErrorClass::not_found) return files;
   if (!read) return read.error();
-  for (git::File& file : *read) files.push_back({tidy(folder / file.name), std::move(file.text)});
+  for (git::File& file : *read)
+    files.push_back({tidy(folder / file.name), std::move(file.text), std::move(file.unreadable)});
   return files;
 }
 

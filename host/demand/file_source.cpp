@@ -29,8 +29,8 @@ class FileSource final : public DemandSource {
     return answer;
   }
 
-  std::vector<std::filesystem::path> folders_to_watch() const override {
-    return {file_.parent_path()};
+  std::vector<WatchedFolder> folders_to_watch() const override {
+    return {{file_.parent_path(), file_.filename().string()}};
   }
 
  private:

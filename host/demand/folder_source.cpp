@@ -108,10 +108,11 @@ class FolderSource final : public DemandSource {
     return answer;
   }
 
-  std::vector<fs::path> folders_to_watch() const override {
+  std::vector<WatchedFolder> folders_to_watch() const override {
     std::error_code failed;
-    if (!fs::is_directory(folder_, failed)) return {folder_.parent_path()};
-    std::vector<fs::path> all{folder_};
+    if (!fs::is_directory(folder_, failed))
+      return {{folder_.parent_path(), folder_.filename().string()}};
+    std::vector<WatchedFolder> all{folder_};
     for (const std::string& name : folders_in(folder_, most_folders)) all.push_back(folder_ / name);
     for (const std::string& name : pool_folders()) {
       all.push_back(folder_ / name);

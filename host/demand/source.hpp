@@ -10,6 +10,7 @@
 
 #include "host/config/host_configuration.hpp"
 #include "host/demand/combine.hpp"
+#include "lib/base/folder_watch.hpp"
 
 namespace muster::demand {
 
@@ -32,7 +33,7 @@ class DemandSource {
   virtual Result<Answer> poll(const std::vector<WorkerPoolId>& pools, const Context& context) = 0;
 
   // Folders in which something happens when the answer changes.
-  virtual std::vector<std::filesystem::path> folders_to_watch() const { return {}; }
+  virtual std::vector<WatchedFolder> folders_to_watch() const { return {}; }
 
   // Whether the answer depends on which pools are asked for, so that a new one is worth a poll.
   virtual bool asks_by_pool() const { return false; }

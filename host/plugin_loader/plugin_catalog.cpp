@@ -234,7 +234,7 @@ void PluginCatalog::watch_folders() {
     std::vector<std::filesystem::path> watched;
     do {
       watched = scan(folders(), settings_.store).to_watch;
-      watch_.watch(watched);
+      watch_.watch({watched.begin(), watched.end()});
       rescan();
     } while (!leaving_ && scan(folders(), settings_.store).to_watch != watched);
     if (!leaving_) watch_.wait(settings_.rescan_every);

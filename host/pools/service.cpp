@@ -45,14 +45,23 @@ void Service::run() {
     const bool well = take_up();
     if (parts_.source->folders_to_watch() != watched) continue;  // now it knows where to look
     pause = well ? settings_.retry : std::min(2 * pause, settings_.poll);
-    if (!leaving_) watch_.wait(well ? settings_.poll : pause);
+    if (!leaving_) wait(well ? settings_.poll : pause);
   }
+}
+
+// Files that change are no reason to ask the providers: what they offer is asked for when they say
+// so, when it is time, and for new files.
+void Service::wait(std::chrono::milliseconds at_most) {
+  if (watch_.wait(at_most) != FolderWatch::Event::changed) ask_providers_ = true;
 }
 
 // False: in trouble that may go away, so it is worth trying again soon.
 bool Service::take_up() {
   const bool could_read = read_source();
   if (!have_files_ || leaving_) return could_read;
+  if (!ask_providers_ && !waiting_ && built_for_ && built_revision_ == newest_.revision)
+    return could_read;
+  ask_providers_ = false;
   const ProviderContext now = parts_.provider_context();
   if (leaving_) return true;
   if (waiting_ || built_revision_ != newest_.revision || !built_for_ || !same(*built_for_, now))
@@ -66,7 +75,7 @@ bool Service::read_source() {
   // Somebody may be copying files into the folder: they are taken when they have stopped changing,
   // for a file that is missing for a moment would end its pool.
   for (int tries = 0; tries < 50 && read && *read && parts_.source->changes_piecemeal(); ++tries) {
-    watch_.wait(settings_.settle);
+    if (watch_.wait(settings_.settle) == FolderWatch::Event::woken) ask_providers_ = true;
     if (leaving_) return true;
     auto again = parts_.source->read((*read)->revision);
     if (again && !*again) break;

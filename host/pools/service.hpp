@@ -76,6 +76,7 @@ class Service {
  private:
   Service(ServiceParts parts, ServiceSettings settings, FolderWatch watch);
   void run();
+  void wait(std::chrono::milliseconds at_most);
   bool take_up();
   bool read_source();
   void build(const ProviderContext& provider_context);
@@ -95,6 +96,7 @@ class Service {
   std::optional<ProviderContext> built_for_;
   std::string built_revision_;
   bool waiting_ = false;
+  bool ask_providers_ = true;  // what they offer may have changed
 
   mutable std::mutex mutex_;
   Status status_;

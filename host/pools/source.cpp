@@ -18,8 +18,8 @@ class FolderSource final : public Source {
   bool changes_piecemeal() const override { return true; }
 
   // The folder above is watched, too: this one may be made later, or be a link that is swapped.
-  std::vector<fs::path> folders_to_watch() const override {
-    return {folder_, folder_.parent_path()};
+  std::vector<WatchedFolder> folders_to_watch() const override {
+    return {{folder_}, {folder_.parent_path(), folder_.filename().string()}};
   }
 
   Result<std::optional<SourceFiles>> read(const std::string& known) override {
@@ -46,7 +46,7 @@ class GitSource final : public Source {
   }
   bool changes_piecemeal() const override { return false; }
 
-  std::vector<fs::path> folders_to_watch() const override { return watched_; }
+  std::vector<WatchedFolder> folders_to_watch() const override { return watched_; }
 
   Result<std::optional<SourceFiles>> read(const std::string& known) override {
     if (!git::is_plain_ref(settings_.ref))
@@ -63,7 +63,7 @@ class GitSource final : public Source {
     for (git::File& file : *read)
       files.files.push_back(
           {settings_.folder.empty() ? file.name : settings_.folder + "/" + file.name,
-           std::move(file.text)});
+           std::move(file.text), std::move(file.unreadable)});
     return std::optional(std::move(files));
   }
 
@@ -78,9 +78,10 @@ class GitSource final : public Source {
     auto repository = git::Repository::at(settings_.location, settings_.time);
     if (repository && watched_.empty())
       if (const auto refs = repository->refs_folder(); refs)
-        watched_ = {*refs, *refs / "refs" / "heads",
-                    (*refs / "refs" / "heads" / settings_.ref).parent_path(),
-                    *refs / "refs" / "tags"};
+        watched_ = {{*refs},
+                    {*refs / "refs" / "heads"},
+                    {(*refs / "refs" / "heads" / settings_.ref).parent_path()},
+                    {*refs / "refs" / "tags"}};
     return repository;
   }
 
@@ -93,7 +94,7 @@ class GitSource final : public Source {
 
   GitSourceSettings settings_;
   rules::Limits limits_;
-  std::vector<fs::path> watched_;
+  std::vector<WatchedFolder> watched_;
 };
 
 }  // namespace
@@ -109,7 +110,8 @@ std::unique_ptr<Source> git_source(GitSourceSettings settings, rules::Limits lim
 std::string digest_of(const std::vector<rules::SourceFile>& files) {
   std::string all;
   for (const rules::SourceFile& file : files)
-    all += file.name + '\0' + std::to_string(file.text.size()) + '\0' + file.text;
+    all += file.name + '\0' + std::to_string(file.text.size()) + '\0' + file.text +
+           (file.unreadable.empty() ? "" : '\0' + file.unreadable);
   return "sha256-" + rules::sha256_hex(all).substr(0, 32);
 }
 

@@ -11,6 +11,8 @@
 
 #include <muster/rules/configuration_set.hpp>
 
+#include "lib/base/folder_watch.hpp"
+
 namespace muster::pools {
 
 struct SourceFiles {
@@ -32,7 +34,7 @@ class Source {
   virtual Result<std::optional<SourceFiles>> read(const std::string& known) = 0;
 
   // Folders in which something happens when the source changes; may be empty.
-  virtual std::vector<std::filesystem::path> folders_to_watch() const = 0;
+  virtual std::vector<WatchedFolder> folders_to_watch() const = 0;
 
   // Whether files can be seen half changed, so that a reader should wait until they are quiet.
   virtual bool changes_piecemeal() const = 0;

@@ -19,11 +19,9 @@ constexpr int quiet_ms = 20;
 constexpr int max_unquiet =
     25;  // somebody who never stops writing does not keep us waiting for ever
 
-bool drain(int descriptor) {
-  alignas(inotify_event) char buffer[4096];
-  bool any = false;
-  while (::read(descriptor, buffer, sizeof buffer) > 0) any = true;
-  return any;
+void drain(int descriptor) {
+  std::uint64_t ignored = 0;
+  while (::read(descriptor, &ignored, sizeof ignored) > 0) continue;
 }
 
 bool readable(int descriptor, int timeout_ms) {
@@ -41,25 +39,55 @@ Result<FolderWatch> FolderWatch::open() {
   return FolderWatch(std::move(inotify), std::move(wake));
 }
 
-void FolderWatch::watch(const std::vector<std::filesystem::path>& folders) {
-  std::erase_if(watches_, [&](const auto& watch) {
-    if (std::find(folders.begin(), folders.end(), watch.first) != folders.end()) return false;
-    ::inotify_rm_watch(inotify_.get(), watch.second);
-    return true;
-  });
+void FolderWatch::watch(const std::vector<WatchedFolder>& folders) {
+  std::vector<Watch> next;
   // Adding a path again costs little and finds a folder that was replaced by another of the same
   // name.
-  for (const auto& folder : folders)
-    watches_[folder] = ::inotify_add_watch(inotify_.get(), folder.c_str(), interesting);
+  for (const WatchedFolder& each : folders)
+    next.push_back({each, ::inotify_add_watch(inotify_.get(), each.folder.c_str(), interesting)});
+  next.swap(watches_);
+  for (const Watch& old : next)
+    if (old.number >= 0 && std::none_of(watches_.begin(), watches_.end(), [&](const Watch& kept) {
+          return kept.number == old.number;
+        }))
+      ::inotify_rm_watch(inotify_.get(), old.number);
+}
+
+bool FolderWatch::counts(int number, std::string_view entry) const {
+  // Without an entry it is about the folder itself; a number below zero says that events were lost.
+  if (number < 0) return true;
+  return std::any_of(watches_.begin(), watches_.end(), [&](const Watch& watch) {
+    return watch.number == number &&
+           (entry.empty() || watch.what.only.empty() || watch.what.only == entry);
+  });
+}
+
+// Whether any of the events that are there counts.
+bool FolderWatch::drain_changes() const {
+  alignas(inotify_event) char buffer[4096];
+  bool any = false;
+  for (ssize_t got = 0; (got = ::read(inotify_.get(), buffer, sizeof buffer)) > 0;)
+    for (const char* at = buffer; at < buffer + got;) {
+      const auto* event = reinterpret_cast<const inotify_event*>(at);
+      at += sizeof(inotify_event) + event->len;
+      if (counts(event->wd, event->len > 0 ? event->name : "")) any = true;
+    }
+  return any;
 }
 
 FolderWatch::Event FolderWatch::wait(std::chrono::milliseconds at_most) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + at_most;
   pollfd entries[2] = {{inotify_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
-  if (::poll(entries, 2, static_cast<int>(at_most.count())) <= 0) return Event::timed_out;
-  if (entries[1].revents != 0) return drain(wake_.get()), Event::woken;
-  drain(inotify_.get());
-  for (int i = 0; i < max_unquiet && readable(inotify_.get(), quiet_ms); ++i) drain(inotify_.get());
-  return Event::changed;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+    const int waited = static_cast<int>(std::clamp<long long>(left, 0, 1 << 30));
+    if (::poll(entries, 2, waited) <= 0) return Event::timed_out;
+    if (entries[1].revents != 0) return drain(wake_.get()), Event::woken;
+    if (!drain_changes()) continue;
+    for (int i = 0; i < max_unquiet && readable(inotify_.get(), quiet_ms); ++i) drain_changes();
+    return Event::changed;
+  }
 }
 
 void FolderWatch::wake() const {

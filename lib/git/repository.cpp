@@ -12,6 +12,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t max_listing_bytes = std::size_t{64} << 20;
+constexpr std::string_view bad_link =
+    "is a symbolic link that does not lead to another file of this kind in the same folder; "
+    "commit the file itself";
 
 struct TreeEntry {
   std::string id;
@@ -149,7 +152,9 @@ Result<std::vector<File>> Repository::read(const std::string& commit, const std:
   const auto entries = parse_tree(listed->out);
   std::map<std::string, const TreeEntry*> by_name;
   for (const auto& entry : entries) by_name[entry.name] = &entry;
-  std::vector<std::string> names, ids;
+  std::vector<File> files;
+  std::vector<std::size_t> readable;  // places in `files`
+  std::vector<std::string> ids;
   std::size_t bytes = 0;
   for (const auto& entry : entries) {
     if (!wanted(entry.name)) continue;
@@ -158,25 +163,28 @@ Result<std::vector<File>> Repository::read(const std::string& commit, const std:
       const auto link = objects({target->id}, limits.file_bytes);
       if (!link) return link.error();
       const auto found = by_name.find(fs::path(link->front()).lexically_normal().string());
-      target = found == by_name.end() ? nullptr : found->second;
+      target = found == by_name.end() || !wanted(found->first) ? nullptr : found->second;
     }
-    if (!target || target->is_link) continue;
+    if (files.size() == limits.files)
+      return Error::invalid("there are more than the " + std::to_string(limits.files) +
+                            " files that a folder may have");
+    files.push_back({entry.name, {}});
+    if (!target || target->is_link) {
+      files.back().unreadable = std::string(bad_link);
+      continue;
+    }
     if (target->size > limits.file_bytes)
       return Error::invalid(entry.name + " has " + std::to_string(target->size) +
                             " bytes, more than the " + std::to_string(limits.file_bytes) +
                             " that a file may have");
-    if (names.size() == limits.files)
-      return Error::invalid("there are more than the " + std::to_string(limits.files) +
-                            " files that a folder may have");
-    names.push_back(entry.name);
+    readable.push_back(files.size() - 1);
     ids.push_back(target->id);
     bytes += target->size;
   }
   auto contents = objects(ids, bytes);
   if (!contents) return contents.error();
-  std::vector<File> files;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    files.push_back({std::move(names[i]), std::move((*contents)[i])});
+  for (std::size_t i = 0; i < readable.size(); ++i)
+    files[readable[i]].text = std::move((*contents)[i]);
   return files;
 }
 

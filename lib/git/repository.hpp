@@ -17,6 +17,7 @@ namespace muster::git {
 struct File {
   std::string name;  // within its folder
   std::string text;
+  std::string unreadable = {};  // why there is no text
 };
 
 struct ReadLimits {
@@ -52,7 +53,8 @@ class Repository {
 
   // The files directly in `folder` ("" is the root) at a commit whose names `wanted` likes, by
   // name. A folder that is not there fails as `not_found`. Symbolic links lead to files of the same
-  // folder or nowhere; submodules are no files. Fails as `invalid` past a limit, and as `transient`
+  // folder that `wanted` likes; others are `unreadable`, whatever they lead to. Submodules are no
+  // files. Fails as `invalid` past a limit, and as `transient`
   // if an object is missing, as in a repository into which somebody pushes right now.
   Result<std::vector<File>> read(const std::string& commit, const std::string& folder,
                                  bool (*wanted)(std::string_view),

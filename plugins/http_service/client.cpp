@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 
+#include "lib/base/atomic_file.hpp"
 #include "lib/http_client/client.hpp"
 
 namespace muster::http_service {
@@ -35,14 +35,12 @@ Result<std::string> read_token(const Endpoint& endpoint) {
     return checked_token(value, "the environment variable " + endpoint.token_environment);
   }
   if (endpoint.token_file.empty()) return std::string();
-  std::ifstream file(endpoint.token_file, std::ios::binary);
-  std::string token(most_token_bytes, '\0');
-  file.read(token.data(), static_cast<std::streamsize>(token.size()));
-  token.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, file.gcount())));
-  if (token.empty() && !file.eof())
-    return Error::auth("cannot be asked: the token file " + endpoint.token_file +
-                       " cannot be read");
-  return checked_token(std::move(token), "the token file " + endpoint.token_file);
+  auto token = read_file(endpoint.token_file, most_token_bytes);
+  if (!token)
+    return Error::auth(
+        "cannot be asked: the token file " + endpoint.token_file + " cannot be read" +
+        (token.error().error_class == ErrorClass::invalid ? ", for " + token.error().message : ""));
+  return checked_token(std::move(*token), "the token file " + endpoint.token_file);
 }
 
 milliseconds configured_timeout(const Endpoint& endpoint) {

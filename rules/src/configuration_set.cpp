@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <fstream>
 
 #include <muster/rules/configuration_set.hpp>
 
@@ -14,49 +13,12 @@ std::string base_name(std::string_view file) {
   return fs::path(file).filename().string();
 }
 
-// Reads at most one byte more than allowed, which is enough to know that a file is too large.
-Result<std::string> read_file(const fs::path& path, std::size_t max_bytes) {
-  std::error_code unknown;
-  const std::uintmax_t size = fs::file_size(path, unknown);
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return Error::not_found("cannot read " + path.string());
-  std::string text(unknown ? max_bytes + 1 : std::min<std::uintmax_t>(size, max_bytes) + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (in.bad()) return Error::internal("cannot read " + path.string());
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  return text;
-}
-
 }  // namespace
 
 bool is_configuration_file(std::string_view file_name) {
   const std::string name = base_name(file_name);
   return !name.starts_with('.') && (name.ends_with(".toml") || name.ends_with(".json")) &&
          name != "host.toml" && name != "muster.toml" && name != "simulation.toml";
-}
-
-Result<std::vector<SourceFile>> read_folder(const fs::path& folder, const Limits& limits) {
-  std::error_code failed;
-  std::vector<fs::path> paths;
-  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end;
-       entry.increment(failed))
-    if (is_configuration_file(entry->path().string()) && !entry->is_directory(failed))
-      paths.push_back(entry->path());
-  if (failed)
-    return Error::not_found("cannot read the folder " + folder.string() + ": " + failed.message());
-  if (paths.size() > limits.max_files)
-    return Error::invalid("the folder " + folder.string() + " holds " +
-                          std::to_string(paths.size()) + " configuration files, more than the " +
-                          std::to_string(limits.max_files) + " allowed");
-  std::sort(paths.begin(), paths.end());
-  std::vector<SourceFile> files;
-  files.reserve(paths.size());
-  for (const fs::path& path : paths) {
-    auto text = read_file(path, limits.max_file_bytes);
-    if (!text) return text.error();
-    files.push_back({path.string(), std::move(*text)});
-  }
-  return files;
 }
 
 ConfigurationSet ConfigurationSet::from_files(std::span<const SourceFile> files,
@@ -66,14 +28,16 @@ ConfigurationSet ConfigurationSet::from_files(std::span<const SourceFile> files,
   set.limits_ = limits;
   set.known_ = std::move(known);
   for (const SourceFile& file : files) {
-    if (base_name(file.name) != facts_file_name || set.known_) continue;
+    if (!file.unreadable.empty())
+      set.report({{Severity::error, {file.name, {}}, "", file.unreadable, "", "unreadableFile"}});
+    if (base_name(file.name) != facts_file_name || set.known_ || !file.unreadable.empty()) continue;
     ParsedKnownFacts parsed = parse_known_facts(file.text, file.name, limits);
     if (!has_errors(parsed.problems)) set.known_ = std::move(parsed.known);
     set.report(std::move(parsed.problems));
   }
   std::vector<Parsed> parsed(files.size());
   for_each_index(files.size(), [&](std::size_t i) {
-    if (base_name(files[i].name) != facts_file_name)
+    if (base_name(files[i].name) != facts_file_name && files[i].unreadable.empty())
       parsed[i] = parse_document(files[i].text, files[i].name, limits);
   });
   for (Parsed& each : parsed) {

@@ -1,5 +1,9 @@
 #include <filesystem>
 #include <fstream>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -28,6 +32,77 @@ TEST(ConfigurationSet, reads_only_configuration_files) {
   for (const char* other : {"x/host.toml", "muster.toml", "simulation.toml", ".build.toml",
                             "build.toml.swp", "README.md", "build.toml~", "toml"})
     EXPECT_FALSE(is_configuration_file(other)) << other;
+}
+
+std::string unreadable_of(const std::vector<SourceFile>& files, const std::string& name) {
+  for (const SourceFile& file : files)
+    if (file.name.ends_with("/" + name)) return file.text + file.unreadable;
+  return "no such file";
+}
+
+TEST(ConfigurationSet, what_is_no_regular_file_is_a_problem_of_that_name_and_the_others_are_read) {
+  const muster::testing::TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe.toml").c_str(), 0600), 0);
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  (folder / "socket.toml").string().copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ::close(socket);
+  std::ofstream(folder / "build.toml") << "workerTypes = [\"x\"]\n" << pool;
+  const auto files = read_folder(folder.path());
+  ASSERT_TRUE(files) << files.error().message;
+  EXPECT_EQ(unreadable_of(*files, "pipe.toml").substr(0, 9), "is a FIFO");
+  EXPECT_EQ(unreadable_of(*files, "socket.toml").substr(0, 11), "is a socket");
+  const auto set = ConfigurationSet::from_files(*files);
+  EXPECT_TRUE(set.find("build"));
+  ASSERT_EQ(set.problems().size(), 2u);
+  EXPECT_EQ(set.problems()[0].code, "unreadableFile");
+  EXPECT_EQ(to_string(set.problems()[0]),
+            (folder / "pipe.toml").string() +
+                ": is a FIFO and not a regular file; remove it or give it another name");
+}
+
+TEST(ConfigurationSet, a_link_is_read_only_if_it_leads_to_a_configuration_in_the_same_folder) {
+  const muster::testing::TemporaryFolder above;
+  const std::filesystem::path folder = above / "workers";
+  std::filesystem::create_directories(folder / "..data");
+  std::ofstream(above / "admin-token") << "secret";
+  std::ofstream(above / "other.toml") << "secret";
+  std::ofstream(folder / "admin-token") << "secret";
+  std::ofstream(folder / "host.toml") << "secret";
+  std::ofstream(folder / "..data/mounted.toml") << "x = 1";
+  const auto link = [&](const char* to, const char* name) {
+    std::filesystem::create_symlink(to, folder / name);
+  };
+  link("../admin-token", "leak.toml");
+  link((above / "admin-token").c_str(), "absolute.toml");
+  link("../other.toml", "above.toml");
+  link("..data/../../other.toml", "around.toml");
+  link("leak.toml", "twice.toml");
+  link("/proc/self/environ", "environ.toml");
+  link("admin-token", "inside.toml");
+  link("host.toml", "host-link.toml");
+  link("/dev/zero", "zero.toml");
+  link("loop.toml", "loop.toml");
+  link("nothing.toml", "dangling.toml");
+  link("..data/mounted.toml", "mounted.toml");
+  const auto files = read_folder(folder);
+  ASSERT_TRUE(files) << files.error().message;
+  EXPECT_EQ(files->size(), 12u);
+  for (const SourceFile& file : *files) {
+    const bool good = file.name.ends_with("mounted.toml");
+    EXPECT_EQ(file.text, good ? "x = 1" : "") << file.name;
+    EXPECT_EQ(file.unreadable.empty(), good) << file.name;
+  }
+}
+
+TEST(ConfigurationSet, the_folder_itself_may_be_a_link) {
+  const muster::testing::TemporaryFolder above;
+  std::filesystem::create_directory(above / "v1");
+  std::ofstream(above / "v1/build.toml") << "x = 1";
+  std::filesystem::create_symlink("v1", above / "workers");
+  EXPECT_EQ(read_folder(above / "workers").value().at(0).text, "x = 1");
 }
 
 TEST(ConfigurationSet, loads_a_folder_with_its_facts) {

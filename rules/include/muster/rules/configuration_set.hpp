@@ -21,6 +21,7 @@ namespace muster::rules {
 struct SourceFile {
   std::string name;  // as shown in messages; its stem is the configuration's id
   std::string text;
+  std::string unreadable = {};  // why there is no text: a problem of this file, not of the others
 };
 
 // True for files that load_folder reads: `*.toml` and `*.json` that are not hidden, except
@@ -32,7 +33,10 @@ bool is_configuration_file(std::string_view file_name);
 inline constexpr std::string_view facts_file_name = "facts.toml";
 
 // Reads the configuration files directly inside the folder, in the order of their names. File names
-// are `folder / name`. Fails if the folder or a file cannot be read, or holds too many.
+// are `folder / name`. Fails if the folder cannot be read or holds too many. A FIFO, a socket, a
+// device, a symbolic link that leads out of the folder or to a file that is no worker
+// configuration, or a file that may not be read is `unreadable`; it is not waited for, and the
+// others are read.
 Result<std::vector<SourceFile>> read_folder(const std::filesystem::path& folder,
                                             const Limits& limits = {});
 

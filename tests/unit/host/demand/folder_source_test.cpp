@@ -39,7 +39,8 @@ TEST_F(FolderSourceTest, a_folder_that_is_missing_is_an_error_that_says_what_to_
   const auto answer = poll();
   ASSERT_FALSE(answer);
   EXPECT_THAT(answer.error().message, HasSubstr("mkdir -p " + settings.folder.string()));
-  EXPECT_THAT(folder_source(settings)->folders_to_watch(), ElementsAre(place.path()));
+  EXPECT_THAT(folder_source(settings)->folders_to_watch(),
+              ElementsAre(WatchedFolder(place.path(), settings.folder.filename().string())));
   std::ofstream(settings.folder) << "no folder";
   EXPECT_FALSE(poll());
 }

@@ -1,5 +1,6 @@
 #include "host/pools/service.hpp"
 
+#include <atomic>
 #include <condition_variable>
 #include <fstream>
 
@@ -19,6 +20,28 @@ using ::testing::SizeIs;
 namespace fs = std::filesystem;
 
 const WorkerPoolId build_pool("worker-manager/build");
+
+// Counts how often it is read.
+class CountedSource final : public Source {
+ public:
+  CountedSource(std::unique_ptr<Source> source, std::shared_ptr<std::atomic<int>> reads)
+      : source_(std::move(source)), reads_(std::move(reads)) {}
+  std::string name() const override { return source_->name(); }
+  std::vector<WatchedFolder> folders_to_watch() const override {
+    return source_->folders_to_watch();
+  }
+  bool changes_piecemeal() const override { return source_->changes_piecemeal(); }
+  Result<std::optional<SourceFiles>> read(const std::string& known) override {
+    auto read = source_->read(known);
+    ++*reads_;
+    reads_->notify_all();
+    return read;
+  }
+
+ private:
+  std::unique_ptr<Source> source_;
+  std::shared_ptr<std::atomic<int>> reads_;
+};
 
 // A service over a fixture that the test changes from another thread.
 class Stage {
@@ -61,6 +84,10 @@ class Stage {
     const std::lock_guard lock(mutex_);
     return accepted_.size();
   }
+  int asked() {
+    const std::lock_guard lock(mutex_);
+    return asked_;
+  }
 
   // Waits until the status is so.
   Status status_when(const std::function<bool(const Status&)>& so) {
@@ -80,6 +107,7 @@ class Stage {
  private:
   ProviderContext provider_context() {
     const std::lock_guard lock(mutex_);
+    ++asked_;
     return fixture_.provider_context;
   }
   Result<Expansion> expand(const ProviderId& id, const ExpandRequest& request) {
@@ -100,6 +128,7 @@ class Stage {
   std::mutex mutex_;
   std::condition_variable changed_;
   Fixture fixture_;
+  int asked_ = 0;  // the providers, for what they offer
   std::vector<std::shared_ptr<const fleet::Configuration>> accepted_;
   std::vector<Status> told_;
 };
@@ -127,6 +156,45 @@ TEST(Service, a_bad_change_is_refused_whole_and_visible_until_it_is_mended) {
   status = stage.service->status();
   EXPECT_TRUE(status.refused_revision.empty());
   EXPECT_TRUE(texts_of(status.problems).empty());
+}
+
+TEST(Service, a_file_that_changes_and_says_the_same_asks_no_provider) {
+  const testing::TemporaryFolder folder;
+  const auto reads = std::make_shared<std::atomic<int>>(0);
+  write(folder / "build.toml", configuration());
+  Stage stage(std::make_unique<CountedSource>(folder_source(folder.path()), reads));
+  stage.accepted(1);
+  for (int change = 0; change < 5; ++change) {
+    const int before = *reads;
+    write(folder / "build.toml", configuration());
+    for (int now = *reads; now == before; now = *reads) reads->wait(now);
+  }
+  EXPECT_EQ(stage.asked(), 1);
+  write(folder / "build.toml", configuration("emailOnError = true\n"));
+  stage.accepted(2);
+  EXPECT_EQ(stage.asked(), 2);
+  stage.change([](Fixture& fixture) { fixture.provider().placements.pop_back(); });
+  stage.accepted(3);
+  EXPECT_EQ(stage.asked(), 3);
+}
+
+TEST(Service, a_link_out_of_the_folder_is_refused_by_name_and_the_last_good_files_serve_on) {
+  const testing::TemporaryFolder folder;
+  fs::create_directory(folder / "workers");
+  write(folder / "workers/build.toml", configuration());
+  std::ofstream(folder / "admin-token") << "secret";
+  Stage stage(folder_source(folder / "workers"));
+  stage.accepted(1);
+  fs::create_symlink("../admin-token", folder / "workers/leak.toml");
+  const Status status =
+      stage.status_when([](const Status& s) { return !s.refused_revision.empty(); });
+  EXPECT_THAT(texts_of(status.problems), HasSubstr("workers/leak.toml: is a symbolic link"));
+  EXPECT_EQ(status.pools, 1u);
+  for (const bool refused : {false, true})
+    for (const rules::SourceFile& file : stage.service->files(refused)->files)
+      EXPECT_EQ(file.text.find("secret"), std::string::npos) << file.name;
+  fs::remove(folder / "workers/leak.toml");
+  stage.accepted(2);
 }
 
 TEST(Service, each_new_status_is_told_once) {

@@ -87,6 +87,7 @@ TEST(Repository, links_out_of_the_folder_submodules_and_other_files_are_not_read
   work.write("f/readme.md", "c");
   fs::create_symlink("/etc/passwd", work / "f/passwd.toml");
   fs::create_symlink("../secret.toml", work / "f/above.toml");
+  fs::create_symlink("readme.md", work / "f/other.toml");
   fs::create_symlink("a.toml", work / "f/link.toml");
   fs::create_symlink("loop.toml", work / "f/loop.toml");
   work.write("secret.toml", "s");
@@ -98,8 +99,13 @@ TEST(Repository, links_out_of_the_folder_submodules_and_other_files_are_not_read
   ASSERT_TRUE(repository) << repository.error().message;
   const auto files = repository->read(*repository->commit("main"), "f", is_toml);
   ASSERT_TRUE(files) << files.error().message;
-  EXPECT_EQ(names_of(*files), (std::vector<std::string>{"a.toml", "link.toml"}));
-  EXPECT_EQ(files->at(1).text, "a");
+  EXPECT_EQ(names_of(*files), (std::vector<std::string>{"a.toml", "above.toml", "link.toml",
+                                                        "loop.toml", "other.toml", "passwd.toml"}));
+  for (const File& file : *files) {
+    const bool good = file.name == "a.toml" || file.name == "link.toml";
+    EXPECT_EQ(file.text, good ? "a" : "") << file.name;
+    EXPECT_EQ(file.unreadable.empty(), good) << file.name;
+  }
 }
 
 TEST(Repository, large_files_and_too_many_are_refused) {
