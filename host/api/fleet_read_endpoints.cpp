@@ -4,6 +4,7 @@
 #include "host/api/fleet_json.hpp"
 #include "host/api/handlers.hpp"
 #include "host/api/query_parameters.hpp"
+#include "lib/http/page_budget.hpp"
 
 namespace muster::api {
 namespace {
@@ -37,6 +38,23 @@ void keep_first(std::vector<T>& all, std::size_t count, Before before) {
   all.erase(end, all.end());
 }
 
+// The documents of as many of them as a page holds; `last` is the last one that is on it.
+template <class T, class Document>
+json::array page_of(const std::vector<T>& chosen, bool& more, T& last, Document document) {
+  json::array shown;
+  http::PageBudget page;
+  for (const T& each : chosen) {
+    if (page.is_full()) {
+      more = true;
+      break;
+    }
+    shown.push_back(document(each));
+    page.take(shown.back());
+    last = each;
+  }
+  return shown;
+}
+
 constexpr auto by_id = [](const Pool* a, const Pool* b) { return a->id < b->id; };
 
 Answer list_pools(const Call& call, const Fleet& fleet, Now now) {
@@ -52,12 +70,13 @@ Answer list_pools(const Call& call, const Fleet& fleet, Now now) {
   for (const Pool& pool : fleet.pools())
     if (!pool.removed() && pool.id > after && (!verdict || pool.verdict.kind == *verdict))
       chosen.push_back(&pool);
-  const bool more = chosen.size() > *limit;
+  bool more = chosen.size() > *limit;
   keep_first(chosen, *limit, by_id);
-  json::array pools;
-  for (const Pool* pool : chosen) pools.push_back(pool_document(fleet, *pool, now));
-  json::object answer{{"pools", std::move(pools)}};
-  if (more) answer["next"] = chosen.back()->id.str();
+  const Pool* last = nullptr;
+  json::object answer{{"pools", page_of(chosen, more, last, [&](const Pool* pool) {
+                         return pool_document(fleet, *pool, now);
+                       })}};
+  if (more) answer["next"] = last->id.str();
   return json_answer(answer);
 }
 
@@ -113,13 +132,14 @@ Answer list_workers(const Call& call, const Fleet& fleet, Now) {
   for (const auto* list : {&pool->workers, &pool->stopped})
     for (const fleet::Index at : *list)
       if (wanted->fits(fleet, fleet.workers()[at])) chosen.push_back(&fleet.workers()[at]);
-  const bool more = chosen.size() > *limit;
+  bool more = chosen.size() > *limit;
   keep_first(chosen, *limit,
              [](const Worker* a, const Worker* b) { return a->number > b->number; });
-  json::array workers;
-  for (const Worker* worker : chosen) workers.push_back(worker_document(fleet, *worker));
-  json::object answer{{"workers", std::move(workers)}};
-  if (more) answer["next"] = chosen.back()->number;
+  const Worker* last = nullptr;
+  json::object answer{{"workers", page_of(chosen, more, last, [&](const Worker* worker) {
+                         return worker_document(fleet, *worker);
+                       })}};
+  if (more) answer["next"] = last->number;
   return json_answer(answer);
 }
 
@@ -209,18 +229,21 @@ Answer list_launch_configs(const Call& call, const Fleet& fleet, Now now) {
     return not_found("there is no worker pool " + wanted->pool + "; see: muster pools");
   std::ranges::sort(pools, by_id);
   json::array shown;
+  http::PageBudget page;
   std::string next;
+  const auto is_full = [&] { return shown.size() == *limit || page.is_full(); };
   for (const Pool* pool : pools) {
     const auto chosen = chosen_of(fleet, *pool, *wanted);
-    if (shown.size() == *limit && !chosen.empty()) next = name_of_last(shown);
+    if (is_full() && !chosen.empty()) next = name_of_last(shown);
     if (!next.empty()) break;
     const auto weights = fleet.weights_of(*pool, now.wall);
     for (const fleet::Index at : chosen) {
-      if (shown.size() == *limit) {
+      if (is_full()) {
         next = name_of_last(shown);
         break;
       }
       shown.push_back(launch_config_document(fleet, at, weights, now));
+      page.take(shown.back());
     }
   }
   json::object answer{{"launchConfigs", std::move(shown)}};

@@ -7,6 +7,7 @@
 #include "host/api/query_parameters.hpp"
 #include "host/fleet/model/rows.hpp"
 #include "host/store/row.hpp"
+#include "lib/http/page_budget.hpp"
 
 namespace muster::api {
 namespace {
@@ -37,22 +38,26 @@ Answer newest_of_pool(const Call& call, const char* name, Fits fits) {
       .table = &store::table_of<Row>, .prefix = {pool}, .backwards = true, .limit = most_read};
   if (*before > 0) scan.beyond.emplace(*before);
   json::array rows;
+  http::PageBudget page;
   std::size_t read = 0;
   std::int64_t last = 0;
+  bool more = false;
   const auto scanned =
       services_of(call).store->scan(scan, [&](std::span<const store::Value> values) {
-        if (rows.size() == *limit) return false;
+        if (rows.size() == *limit || page.is_full()) return more = true, false;
         const auto row = store::from_values<Row>(values);
         if (!row) return false;
         ++read;
         last = row->number;
-        if (fits(*row)) rows.push_back(codec::to_value(*row));
+        if (!fits(*row)) return true;
+        rows.push_back(codec::to_value(*row));
+        page.take(rows.back());
         return true;
       });
   if (!scanned) return to_failure(scanned.error());
   if (read == 0 && !is_known(call, pool)) return no_pool(call);
   json::object answer{{name, std::move(rows)}};
-  if (answer[name].as_array().size() == *limit || read == most_read) answer["next"] = last;
+  if (more || read == most_read) answer["next"] = last;
   return json_answer(answer);
 }
 
@@ -82,6 +87,46 @@ Answer list_errors_of_pool(const Call& call) {
 // -------------------------------------------------------------------------------------------------
 // Errors of all pools
 
+// The newest ones of all that are shown to it, in any order: as many as a page holds, by number and
+// by bytes.
+class NewestErrors {
+ public:
+  explicit NewestErrors(std::size_t limit) : limit_(limit) {}
+
+  // One that is older than a dropped one is not wanted: there would be a gap in the page.
+  bool wants(std::int64_t number) { return number > dropped_ || (more_ = true, false); }
+  bool more() const { return more_; }
+
+  void add(PoolErrorRow row) {
+    bytes_ += bytes_of(row);
+    rows_.push_back(std::move(row));
+    std::ranges::push_heap(rows_, newer);
+    while (rows_.size() > limit_ || (rows_.size() > 1 && bytes_ > http::largest_page_bytes)) {
+      std::ranges::pop_heap(rows_, newer);
+      more_ = true;
+      dropped_ = std::max(dropped_, rows_.back().number);
+      bytes_ -= bytes_of(rows_.back());
+      rows_.pop_back();
+    }
+  }
+
+  std::vector<PoolErrorRow> take() {
+    std::ranges::sort(rows_, newer);
+    return std::move(rows_);
+  }
+
+ private:
+  static bool newer(const PoolErrorRow& a, const PoolErrorRow& b) { return a.number > b.number; }
+  static std::size_t bytes_of(const PoolErrorRow& row) {
+    return row.title.size() + row.description.size() + http::rough_bytes(row.extra);
+  }
+
+  std::size_t limit_, bytes_ = 0;
+  std::vector<PoolErrorRow> rows_;  // a heap with the oldest on top
+  std::int64_t dropped_ = 0;        // the newest of those
+  bool more_ = false;
+};
+
 // Rows are in the order of their pools, so all are looked at, and only the newest are read whole.
 Answer list_errors(const Call& call) {
   const auto limit = call.query().limit();
@@ -89,34 +134,21 @@ Answer list_errors(const Call& call) {
   const auto before = call.query().number("before", INT64_MAX, 1, INT64_MAX);
   if (!before) return to_failure(before.error());
   const WantedErrors wanted(call);
-  std::vector<PoolErrorRow> newest;  // a heap with the oldest on top
-  const auto older_last = [](const PoolErrorRow& a, const PoolErrorRow& b) {
-    return a.number > b.number;
-  };
-  bool more = false;
+  NewestErrors newest(*limit);
   const auto scanned = services_of(call).store->scan(
       {.table = &store::table_of<PoolErrorRow>}, [&](std::span<const store::Value> values) {
         const auto* number = values.size() > 1 ? std::get_if<std::int64_t>(&values[1]) : nullptr;
-        if (!number || *number >= *before) return true;
-        const bool full = newest.size() == *limit;
-        if (full && *number < newest.front().number) return more = true;
+        if (!number || *number >= *before || !newest.wants(*number)) return true;
         auto row = store::from_values<PoolErrorRow>(values);
-        if (!row || !wanted(*row)) return true;
-        if (full) {
-          more = true;
-          std::ranges::pop_heap(newest, older_last);
-          newest.pop_back();
-        }
-        newest.push_back(std::move(*row));
-        std::ranges::push_heap(newest, older_last);
+        if (row && wanted(*row)) newest.add(std::move(*row));
         return true;
       });
   if (!scanned) return to_failure(scanned.error());
-  std::ranges::sort(newest, older_last);
   json::array errors;
-  for (const PoolErrorRow& row : newest) errors.push_back(codec::to_value(row));
+  const auto rows = newest.take();
+  for (const PoolErrorRow& row : rows) errors.push_back(codec::to_value(row));
   json::object answer{{"errors", std::move(errors)}};
-  if (more) answer["next"] = newest.back().number;
+  if (newest.more()) answer["next"] = rows.back().number;
   return json_answer(answer);
 }
 

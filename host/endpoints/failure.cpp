@@ -74,7 +74,8 @@ Failure to_failure(const Error& error) {
   if (error.code == "gone") return {"ResourceExpired", error.message};
   if (error.code == "conflict" || error.code == "RequestConflict") return conflict(error.message);
   if (error.code == "readOnly") return {"ReadOnly", error.message};
-  return {code_of(error.error_class), error.message};
+  return {code_of(error.error_class), error.message,
+          error.error_class == ErrorClass::throttle ? error.hold : std::nullopt};
 }
 
 }  // namespace muster::endpoints

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "lib/http/message.hpp"
+#include "lib/http/page_budget.hpp"
 #include "lib/http/query_text.hpp"
 
 namespace muster::events {
@@ -98,7 +99,8 @@ Result<Page> event_page(const EventLog& log, const EventQuery& query,
   Cursor cursor(log, start.after);
   std::int64_t found = 0, next = start.after;
   std::string out = "{\"events\":[";
-  for (std::int64_t checked = 0; found < limit && checked < most_checked;) {
+  for (std::int64_t checked = 0;
+       found < limit && checked < most_checked && out.size() < http::largest_page_bytes;) {
     const Cursor::Next next_events = cursor.peek();
     if (next_events == Cursor::Next::none) break;
     if (next_events == Cursor::Next::older) {

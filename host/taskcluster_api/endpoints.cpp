@@ -190,7 +190,9 @@ const std::vector<Endpoint>& table() {
        .category = "Worker Interface",
        .title = "Report an error of a worker",
        .description = "For errors that the owner of the pool should see. Everybody who may list "
-                      "errors sees them, so they must not hold secrets."},
+                      "errors sees them, so they must not hold secrets. `extra` has at most 16 KiB "
+                      "as JSON. A worker may report 20 errors at once and then one a minute; of a "
+                      "worker the newest 100 are kept, of a pool the newest 1000."},
       {.name = "workerPoolErrorStats",
        .method = "GET",
        .path = base + "/worker-pool-errors/stats",

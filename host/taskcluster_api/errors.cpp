@@ -7,6 +7,7 @@
 #include "host/taskcluster_api/documents.hpp"
 #include "host/taskcluster_api/handlers.hpp"
 #include "host/taskcluster_api/page.hpp"
+#include "lib/http/page_budget.hpp"
 
 namespace muster::taskcluster_api {
 namespace {
@@ -30,6 +31,8 @@ void report_worker_error(const CallPtr& call) {
     const auto row =
         fleet.report_error(name, call->text("kind"), call->text("title"), call->text("description"),
                            call->body().at("extra").as_object(), now);
+    if (!row && row.error().error_class == ErrorClass::throttle)
+      return Failure("TooManyRequests", row.error().message, row.error().hold);
     if (!row) return to_failure(row.error());
     PrettyText text;
     write_error(text, fleet.host_id(), *row);
@@ -55,9 +58,15 @@ struct Wanted {
   }
 };
 
-// One more than the limit, if there are so many.
-Result<std::vector<PoolErrorRow>> read_errors(const store::Store& store, Wanted wanted) {
-  std::vector<PoolErrorRow> found;
+struct Found {
+  std::vector<PoolErrorRow> rows;
+  bool more = false;  // there may be
+};
+
+// As many as a page may have, by number and by bytes.
+Result<Found> read_errors(const store::Store& store, Wanted wanted) {
+  Found found;
+  http::PageBudget page;
   for (;;) {
     std::optional<store::Value> beyond;
     if (wanted.before) beyond.emplace(*wanted.before);
@@ -72,26 +81,28 @@ Result<std::vector<PoolErrorRow>> read_errors(const store::Store& store, Wanted 
         [&](PoolErrorRow row) {
           ++rows;
           wanted.before = row.number;
-          if (found.size() <= wanted.limit && wanted.fits(row)) found.push_back(std::move(row));
+          if (found.more || !wanted.fits(row)) return;
+          found.more = found.rows.size() == wanted.limit || page.is_full();
+          if (found.more) return;
+          page.take(row.title.size() + row.description.size() + http::rough_bytes(row.extra));
+          found.rows.push_back(std::move(row));
         },
         scan);
     if (!read) return read.error();
-    if (rows < rows_at_once || found.size() > wanted.limit) return found;
+    if (rows < rows_at_once || found.more) return found;
   }
 }
 
 Answer listed(const store::Store& store, const Wanted& wanted) {
   auto found = read_errors(store, wanted);
   if (!found) return to_failure(found.error());
-  const bool more = found->size() > wanted.limit;
-  found->resize(std::min(found->size(), wanted.limit));
   PrettyText text;
   text.begin_object().key("workerPoolErrors").begin_array();
-  for (const PoolErrorRow& row : *found) write_error(text.item(), wanted.host_id, row);
+  for (const PoolErrorRow& row : found->rows) write_error(text.item(), wanted.host_id, row);
   text.end_array();
-  if (more && !found->empty())
+  if (found->more && !found->rows.empty())
     text.key("continuationToken")
-        .string(make_token(error_token, std::to_string(found->back().number)));
+        .string(make_token(error_token, std::to_string(found->rows.back().number)));
   return text.end_object().take();
 }
 

@@ -55,31 +55,33 @@ void list_worker_pool_launch_configs(const CallPtr& call) {
   const auto after = key_of_token(*call, launch_config_token);
   if (!after) return call->fail(after.error());
   const bool archived_too = call->query().find("includeArchived") == "true";
-  read_fleet(call,
-             [id = call->worker_pool_id(), after = *after, archived_too, limit = limit_of(*call)](
-                 const Fleet& fleet, Now) -> Answer {
-               const fleet::Pool* pool = fleet.find_pool(id);
-               if (!pool) return not_found("Worker pool does not exist");
-               std::vector<const LaunchConfigState*> states;
-               for (const fleet::Index at : pool->launch_configs) {
-                 const LaunchConfigState& state = fleet.launch_configs()[at];
-                 if (state.status == LaunchConfigStatus::archived && !archived_too) continue;
-                 if (!after || id_of(state) > *after) states.push_back(&state);
-               }
-               std::ranges::sort(
-                   states, {}, [](const auto* state) -> auto& { return id_of(*state); });
-               const bool more = states.size() > limit;
-               states.resize(std::min(limit, states.size()));
-               PrettyText text;
-               text.begin_object().key("workerPoolLaunchConfigs").begin_array();
-               for (const LaunchConfigState* state : states)
-                 write_launch_config(text.item(), fleet, *state, LaunchConfigDetail::list);
-               text.end_array();
-               if (more && !states.empty())
-                 text.key("continuationToken")
-                     .string(make_token(launch_config_token, id_of(*states.back())));
-               return text.end_object().take();
-             });
+  read_fleet(
+      call,
+      [id = call->worker_pool_id(), after = *after, archived_too, limit = limit_of(*call)](
+          const Fleet& fleet, Now) -> Answer {
+        const fleet::Pool* pool = fleet.find_pool(id);
+        if (!pool) return not_found("Worker pool does not exist");
+        std::vector<const LaunchConfigState*> states;
+        for (const fleet::Index at : pool->launch_configs) {
+          const LaunchConfigState& state = fleet.launch_configs()[at];
+          if (state.status == LaunchConfigStatus::archived && !archived_too) continue;
+          if (!after || id_of(state) > *after) states.push_back(&state);
+        }
+        std::ranges::sort(
+            states, {}, [](const auto* state) -> auto& { return id_of(*state); });
+        const bool more = states.size() > limit;
+        states.resize(std::min(limit, states.size()));
+        PrettyText text;
+        text.begin_object().key("workerPoolLaunchConfigs").begin_array();
+        auto last = write_page(text, states, [&](PrettyText& item, const LaunchConfigState* state) {
+          write_launch_config(item, fleet, *state, LaunchConfigDetail::list);
+        });
+        if (!last && more && !states.empty()) last = &states.back();
+        text.end_array();
+        if (last)
+          text.key("continuationToken").string(make_token(launch_config_token, id_of(**last)));
+        return text.end_object().take();
+      });
 }
 
 Answer get_launch_config(const Call& call, const Fleet& fleet, Now) {

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "host/taskcluster_api/call.hpp"
+#include "host/taskcluster_api/pretty_text.hpp"
+#include "lib/http/page_budget.hpp"
 
 namespace muster::taskcluster_api {
 
@@ -25,5 +28,17 @@ boost::system::result<std::optional<std::string>, Failure> key_of_token(const Ca
 // The same for keys that are numbers.
 boost::system::result<std::optional<std::int64_t>, Failure> number_of_token(const Call& call,
                                                                             char kind);
+
+// Writes as many of the chosen ones as a page holds in bytes, and says which was the last; null if
+// all of them are on it.
+template <class Chosen, class Write>
+auto write_page(PrettyText& text, const Chosen& chosen, Write write) ->
+    typename Chosen::const_pointer {
+  for (auto each = chosen.begin(); each != chosen.end(); ++each) {
+    write(text.item(), *each);
+    if (text.size() >= http::largest_page_bytes && std::next(each) != chosen.end()) return &*each;
+  }
+  return nullptr;
+}
 
 }  // namespace muster::taskcluster_api

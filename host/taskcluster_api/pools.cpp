@@ -265,13 +265,11 @@ void list_pools(const CallPtr& call, const char* name, Write write) {
         pools.erase(end, pools.end());
         PrettyText text(pools.size() * usual_pool_bytes);
         text.begin_object().key(name).begin_array();
-        for (const Pool* pool : pools) {
-          text.item();
-          write(text, fleet, *pool);
-        }
+        auto last = write_page(
+            text, pools, [&](PrettyText& item, const Pool* pool) { write(item, fleet, *pool); });
+        if (!last && more && !pools.empty()) last = &pools.back();
         text.end_array();
-        if (more && !pools.empty())
-          text.key("continuationToken").string(make_token(pool_token, pools.back()->id.str()));
+        if (last) text.key("continuationToken").string(make_token(pool_token, (*last)->id.str()));
         return text.end_object().take();
       });
 }

@@ -33,6 +33,7 @@ class PrettyText {
   PrettyText& value(const json::value& value);
   PrettyText& object(const json::object& value);
 
+  std::size_t size() const { return text_.size(); }
   std::string take() { return std::move(text_); }
 
  private:

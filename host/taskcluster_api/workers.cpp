@@ -76,11 +76,13 @@ std::string list(const Fleet& fleet, const Pool* pool, const Wanted& wanted, Tim
   workers.erase(end, workers.end());
   PrettyText text((workers.size() + 1) * usual_worker_bytes);
   text.begin_object().key("workers").begin_array();
-  for (const Worker* worker : workers) write(text.item(), fleet, *worker, now);
+  auto last = write_page(text, workers, [&](PrettyText& item, const Worker* worker) {
+    write(item, fleet, *worker, now);
+  });
+  if (!last && more && !workers.empty()) last = &workers.back();
   text.end_array();
-  if (more && !workers.empty())
-    text.key("continuationToken")
-        .string(make_token(worker_token, std::to_string(workers.back()->number)));
+  if (last)
+    text.key("continuationToken").string(make_token(worker_token, std::to_string((*last)->number)));
   return text.end_object().take();
 }
 

@@ -199,6 +199,7 @@ Result<PoolErrorRow> WorkerRegistration::report_error(const WorkerName& name,
                                                       json::object extra) {
   const auto index = table_.known(name);
   if (!index) return index.error();
+  if (const auto admitted = outbox_.admit_report(name, extra); !admitted) return admitted.error();
   const Worker& worker = workers_[*index];
   launch_configs_[worker.launch_config].health.failed_later(clock_.now(), ErrorClass::internal);
   registry_.touch(worker.launch_config);

@@ -4,6 +4,7 @@
 
 #include <muster/codec.hpp>
 
+#include "host/fleet/model/sanitize.hpp"
 #include "host/fleet/model/words.hpp"
 #include "host/store/row.hpp"
 
@@ -79,17 +80,23 @@ PoolErrorRow Outbox::pool_error(const Worker& worker, const char* kind, std::str
       .number = next_number(),
       .at = clock_.now(),
       .kind = kind,
-      .title = std::move(title),
+      .title = shortened(std::move(title)),
       .description = std::move(description),
       .launch_config_id =
           registry_.launch_configs()[worker.launch_config].spec->launch_config.launch_config_id,
       .extra = std::move(extra)};
   change(store::put(row));
-  emit_event("worker-error", worker, row.title + ": " + row.description,
+  keep(row);
+  emit_event("worker-error", worker, shortened(row.title + ": " + row.description),
              {{"errorId", error_id(identity_.host_id, row.number)},
               {"errorKind", row.kind},
               {"title", row.title}});
   return row;
+}
+
+void Outbox::keep(const PoolErrorRow& row) {
+  for (const std::int64_t number : ledger_.add(row))
+    change(store::Erase{&store::table_of<PoolErrorRow>, {row.worker_pool_id.str(), number}});
 }
 
 void Outbox::journal(const Pool& pool, const char* kind, std::string reason, json::object inputs,
@@ -109,6 +116,7 @@ void Outbox::erase_before(Time journal, Time events) {
   const std::int64_t bound = journal.time_since_epoch().count();
   change(store::EraseBelow{&store::table_of<DecisionRow>, "at", bound});
   change(store::EraseBelow{&store::table_of<PoolErrorRow>, "at", bound});
+  ledger_.forget_before(journal);
   change(
       store::EraseBelow{&store::table_of<events::Event>, "at", events.time_since_epoch().count()});
   change(store::put(HostRow{"nextEvent", std::to_string(next_event_)}));
@@ -123,6 +131,13 @@ Result<void> Outbox::load(const store::Store& store, std::int64_t next_number,
                           std::int64_t next_event) {
   next_number_ = reserved_ = std::max<std::int64_t>(1, next_number);
   next_event_ = std::max<std::int64_t>(1, next_event);
+  // A row that cannot be read is no reason not to start.
+  const auto kept =
+      store.scan({.table = &store::table_of<PoolErrorRow>}, [&](std::span<const store::Value> row) {
+        if (const auto error = store::from_values<PoolErrorRow>(row)) keep(*error);
+        return true;
+      });
+  if (!kept) return kept.error();
   return store::read_rows<events::Event>(
       store,
       [&](const events::Event& event) { next_event_ = std::max(next_event_, event.number + 1); },

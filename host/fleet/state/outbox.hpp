@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/events/model/event.hpp"
+#include "host/fleet/state/error_ledger.hpp"
 #include "host/fleet/state/fleet_clock.hpp"
 #include "host/fleet/state/host_identity.hpp"
 #include "host/fleet/state/registry.hpp"
@@ -35,7 +36,12 @@ class Outbox {
   void emit_event(const char* kind, const ProviderState& provider, std::string text,
                   json::object details = {});
 
-  // An error that the owner of the worker's pool is shown, with its event.
+  // Whether the worker may report an error now: error_ledger.hpp.
+  Result<void> admit_report(const WorkerName& worker, const json::object& extra) {
+    return ledger_.admit(worker, extra, clock_.now());
+  }
+  // An error that the owner of the worker's pool is shown, with its event. The oldest ones of the
+  // pool go when there are too many.
   PoolErrorRow pool_error(const Worker& worker, const char* kind, std::string title,
                           std::string description, json::object extra = {});
   // A decision about the pool, for `muster log`.
@@ -52,11 +58,14 @@ class Outbox {
   Result<void> load(const store::Store& store, std::int64_t next_number, std::int64_t next_event);
 
  private:
+  void keep(const PoolErrorRow& row);
+
   const HostIdentity& identity_;
   const FleetClock& clock_;
   const Registry& registry_;
   std::int64_t next_number_ = 1, reserved_ = 1;
   std::int64_t next_event_ = 1;
+  ErrorLedger ledger_;
   store::Batch changes_;
   std::vector<events::Event> events_;
 };

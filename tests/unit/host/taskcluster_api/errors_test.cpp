@@ -1,4 +1,6 @@
 #include <chrono>
+#include <functional>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,6 +50,94 @@ TEST_F(Errors, of_nobody_are_not_found) {
   body = report(std::string(129, 'x'));
   EXPECT_EQ(fixture.call("reportWorkerError", {"p/w"}, {.body = body}).code(),
             "InputValidationError");
+}
+
+TEST_F(Errors, that_are_too_large_or_too_many_are_refused_with_a_sentence) {
+  const Reply large = fixture.call("reportWorkerError", {"p/w"},
+                                   {.body = report("disk", {{"log", std::string(1 << 20, 'x')}})});
+  EXPECT_EQ(large.status, 400);
+  EXPECT_THAT(large.message(), HasSubstr("a report may have 16384"));
+  std::map<int, int> statuses;
+  for (int i = 0; i < 60; ++i)
+    ++statuses[fixture.call("reportWorkerError", {"p/w"}, {.body = report("disk")}).status];
+  EXPECT_EQ(statuses, (std::map<int, int>{{200, 20}, {429, 40}}));
+  const Reply listed = fixture.call("listWorkerPoolErrors", {"p/w"});
+  EXPECT_EQ(listed.at("workerPoolErrors").as_array().size(), 20u);
+}
+
+// As a host before the limits has left them: twenty errors of a megabyte, in two pools.
+struct LargeErrors : Errors {
+  static constexpr std::size_t count = 20;
+
+  void SetUp() override {
+    Errors::SetUp();
+    store::Batch rows;
+    for (std::int64_t number = 1'000'000; number < 1'000'020; ++number)
+      rows.push_back(store::put(
+          fleet::PoolErrorRow{.worker_pool_id = WorkerPoolId(number % 2 ? "p/w" : "p/other"),
+                              .number = number,
+                              .at = Time(1h),
+                              .kind = "k",
+                              .title = std::to_string(number),
+                              .description = "d",
+                              .launch_config_id = LaunchConfigId("c"),
+                              .extra = {{"log", std::string(1 << 20, 'x')}}}));
+    ASSERT_TRUE(fixture.store.commit(rows));
+  }
+
+  // All titles, page by page in falling order; `next` is the query of the page after.
+  std::size_t walk(const std::function<Reply(const std::string&)>& page_of, const char* list,
+                   const std::function<std::string(const json::object&)>& next) {
+    std::string query, last = "~";
+    std::size_t seen = 0;
+    for (pages = 1; pages < 100; ++pages) {
+      const Reply page = page_of(query);
+      EXPECT_EQ(page.status, 200) << page.text;
+      EXPECT_LT(page.text.size(), std::size_t{6} << 20);
+      for (const json::value& error : page.at(list).as_array()) {
+        const std::string title(error.at("title").as_string());
+        EXPECT_LT(title, last);
+        last = title;
+        ++seen;
+      }
+      query = next(page.body.as_object());
+      if (query.empty()) break;
+    }
+    return seen;
+  }
+  std::size_t walk_own(const std::string& path) {
+    return walk(
+        [&](const std::string& query) {
+          return fixture.send("GET", "/api/muster/v1" + path, {.query = query});
+        },
+        "errors",
+        [](const json::object& page) {
+          const json::value* number = page.if_contains("next");
+          return number ? "before=" + std::to_string(number->as_int64()) : "";
+        });
+  }
+  std::size_t pages = 0;
+};
+
+TEST_F(LargeErrors, come_in_pages_of_bounded_size_and_none_is_missing) {
+  const std::size_t seen = walk(
+      [&](const std::string& query) {
+        return fixture.call("listWorkerPoolErrors", {"p/w"}, {.query = query});
+      },
+      "workerPoolErrors",
+      [](const json::object& page) {
+        const json::value* token = page.if_contains("continuationToken");
+        return token ? "continuationToken=" + std::string(token->as_string()) : "";
+      });
+  EXPECT_EQ(seen, count / 2);
+  EXPECT_EQ(pages, 3u);
+}
+
+TEST_F(LargeErrors, come_in_such_pages_of_the_own_api_too) {
+  EXPECT_EQ(walk_own("/pools/p%2Fw/errors"), count / 2);
+  EXPECT_EQ(pages, 3u);
+  EXPECT_EQ(walk_own("/errors"), count);
+  EXPECT_GE(pages, 5u);
 }
 
 TEST_F(Errors, are_listed_the_newest_first) {

@@ -111,6 +111,7 @@ Fixture::Fixture(std::vector<store::Batch> before, registration::FailureLimits l
   services.provider_context = shared.provider_context;
   services.expand = shared.expand;
   services.registrar = registrar.get();
+  services.store = &store;
   api::add_routes(*router, services);
   const Sha256 digest = sha256("root");
   authority.put({.client_id = "root",
