@@ -1,5 +1,7 @@
 #include "host/wiring/fleet_metrics.hpp"
 
+#include <algorithm>
+
 #include <muster/codec.hpp>
 #include <muster/enum_name.hpp>
 
@@ -10,6 +12,11 @@ namespace muster {
 namespace {
 
 using metrics::Page;
+
+// Names that clients and workers make up become labels up to these numbers.
+constexpr std::size_t most_made_up_teams = 100;
+constexpr std::size_t most_resources = 32;  // of one pool
+const std::string other_name(metrics::other_label);
 
 double number(std::int64_t value) {
   return static_cast<double>(value);
@@ -75,7 +82,9 @@ void write_pool_load(const std::string& id, const fleet::PoolLoad& load, Time no
              oldest_wait(load.waiting.oldest, now), {{"pool", id}});
   page.gauge("muster_queue_pool_would_be_capacity", "Size of the pool if no request had to wait",
              number(load.would_be()), {{"pool", id}});
+  std::size_t resources = 0;
   for (const fleet::ResourceLoad& resource : load.resources()) {
+    if (++resources > most_resources) break;  // workers make up their names
     const metrics::Labels labels{{"pool", id}, {"resource", resource.name}};
     page.gauge("muster_queue_resource_capacity", "What a pool's workers have of a resource",
                number(resource.has), labels);
@@ -85,21 +94,59 @@ void write_pool_load(const std::string& id, const fleet::PoolLoad& load, Time no
   }
 }
 
-void write_load(const fleet::Fleet& fleet, fleet::Now now, Page& page) {
-  const fleet::QueueLoad load = fleet::load_of(fleet);
+// Clients make up names of pools when they ask for workers; those that this host does not have are
+// counted together.
+void write_pool_loads(const fleet::Fleet& fleet, const fleet::QueueLoad& load, Time now,
+                      Page& page) {
+  fleet::PoolLoad others;
+  bool any = false;
+  for (const auto& [id, pool] : load.pools) {
+    const fleet::Pool* known = fleet.find_pool(id);
+    if (pool.workers > 0 || (known && !known->removed())) {
+      write_pool_load(id.str(), pool, now, page);
+      continue;
+    }
+    any = true;
+    others.unserved += pool.unserved;
+    others.waiting.add(pool.waiting.requests, pool.waiting.capacity,
+                       pool.waiting.oldest.value_or(now));
+  }
+  if (any) write_pool_load(other_name, others, now, page);
+}
+
+struct TeamLoad {
+  std::int64_t pending = 0, held = 0;
+  double oldest = 0;
+};
+
+void write_team(const std::string& id, const TeamLoad& team, Page& page) {
+  const metrics::Labels labels{{"team", id}};
+  page.gauge("muster_queue_waiting_requests", "Requests of a team that wait for workers",
+             number(team.pending), labels);
+  page.gauge("muster_queue_oldest_wait_seconds", "How long the oldest of them waits", team.oldest,
+             labels);
+  page.gauge("muster_queue_held_capacity", "Capacity that a team holds", number(team.held), labels);
+}
+
+// Teams that an operator has named, that own something, and the first others; the rest together.
+void write_team_loads(const fleet::Fleet& fleet, const fleet::QueueLoad& load, Time now,
+                      Page& page) {
+  TeamLoad others;
+  std::size_t made_up = 0;
   const auto& teams = fleet.queue().teams();
   for (std::size_t at = 0; at < teams.size(); ++at) {
-    const metrics::Labels labels{{"team", teams[at].id.str()}};
-    page.gauge("muster_queue_waiting_requests", "Requests of a team that wait for workers",
-               number(teams[at].pending), labels);
-    page.gauge("muster_queue_oldest_wait_seconds", "How long the oldest of them waits",
-               oldest_wait(load.oldest_of_team[at], now.wall), labels);
-    page.gauge("muster_queue_held_capacity", "Capacity that a team holds", number(teams[at].held),
-               labels);
+    const queue::Team& team = teams[at];
+    const TeamLoad own{team.pending, team.held, oldest_wait(load.oldest_of_team[at], now)};
+    const bool known = team.configured || !team.pools.empty() || team.own_workers > 0;
+    if (known || ++made_up <= most_made_up_teams) {
+      write_team(team.id.str(), own, page);
+      continue;
+    }
+    others.pending += own.pending;
+    others.held += own.held;
+    others.oldest = std::max(others.oldest, own.oldest);
   }
-  for (const auto& [id, pool] : load.pools) write_pool_load(id.str(), pool, now.wall, page);
-  page.gauge("muster_queue_unserved_requests", "Requests that wait and that no pool could serve",
-             number(load.unserved.requests));
+  if (made_up > most_made_up_teams) write_team(other_name, others, page);
 }
 
 void write_requests(const fleet::Fleet& fleet, fleet::Now now, Page& page) {
@@ -139,9 +186,17 @@ void write_events(const events::Numbers& numbers, Page& page) {
 
 }  // namespace
 
+void write_queue_load(const fleet::Fleet& fleet, fleet::Now now, Page& page) {
+  const fleet::QueueLoad load = fleet::load_of(fleet);
+  write_team_loads(fleet, load, now.wall, page);
+  write_pool_loads(fleet, load, now.wall, page);
+  page.gauge("muster_queue_unserved_requests", "Requests that wait and that no pool could serve",
+             number(load.unserved.requests));
+}
+
 void write_fleet_metrics(FleetRuntime& host, Page& page) {
   host.fleet().read([&](const fleet::Fleet& fleet, fleet::Now now) {
-    write_load(fleet, now, page);
+    write_queue_load(fleet, now, page);
     write_requests(fleet, now, page);
     for (const fleet::Pool& pool : fleet.pools())
       if (!pool.removed()) write_pool(pool, page);

@@ -6,6 +6,9 @@
 
 namespace muster {
 
+// What waits in the queue and what is held, by team and by pool.
+void write_queue_load(const fleet::Fleet& fleet, fleet::Now now, metrics::Page& page);
+
 void write_fleet_metrics(FleetRuntime& host, metrics::Page& page);
 
 }  // namespace muster

@@ -1,5 +1,6 @@
 #include "lib/metrics/metrics.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <prometheus/metric_family.h>
@@ -12,10 +13,31 @@ using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
+namespace {
+
+void add_to(ClientMetric::Histogram& sum, std::vector<ClientMetric::Bucket> buckets,
+            std::uint64_t count, double total) {
+  if (sum.bucket.empty())
+    sum.bucket = std::move(buckets);
+  else
+    for (std::size_t i = 0; i < std::min(sum.bucket.size(), buckets.size()); ++i)
+      sum.bucket[i].cumulative_count += buckets[i].cumulative_count;
+  sum.sample_count += count;
+  sum.sample_sum += total;
+}
+
+}  // namespace
+
 struct Page::Impl {
+  struct Rest {
+    std::size_t series = 0;
+    ClientMetric sum = {};
+  };
   std::vector<MetricFamily> families;
   std::map<std::string, std::size_t, std::less<>> places;
+  std::map<std::size_t, Rest> rests;  // beside families: what was left out
 
+  // Values are added to it: it may be that of the rest.
   ClientMetric& add(std::string_view name, std::string_view help, MetricType type,
                     Labels&& labels) {
     auto place = places.find(name);
@@ -23,7 +45,15 @@ struct Page::Impl {
       place = places.emplace(std::string(name), families.size()).first;
       families.push_back({std::string(name), std::string(help), type, {}});
     }
-    ClientMetric& metric = families[place->second].metric.emplace_back();
+    MetricFamily& family = families[place->second];
+    if (family.metric.size() >= most_series) {
+      Rest& rest = rests[place->second];
+      if (rest.series++ == 0)
+        for (auto& [label, value] : labels)
+          rest.sum.label.push_back({std::move(label), std::string(other_label)});
+      return rest.sum;
+    }
+    ClientMetric& metric = family.metric.emplace_back();
     for (auto& [label, value] : labels)
       metric.label.push_back({std::move(label), std::move(value)});
     return metric;
@@ -34,30 +64,45 @@ Page::Page() : impl_(std::make_unique<Impl>()) {}
 Page::~Page() = default;
 
 void Page::counter(std::string_view name, std::string_view help, double value, Labels labels) {
-  impl_->add(name, help, MetricType::Counter, std::move(labels)).counter.value = value;
+  impl_->add(name, help, MetricType::Counter, std::move(labels)).counter.value += value;
 }
 
 void Page::gauge(std::string_view name, std::string_view help, double value, Labels labels) {
-  impl_->add(name, help, MetricType::Gauge, std::move(labels)).gauge.value = value;
+  impl_->add(name, help, MetricType::Gauge, std::move(labels)).gauge.value += value;
 }
 
 void Page::histogram(std::string_view name, std::string_view help, const Histogram& histogram,
                      Labels labels) {
-  auto& made = impl_->add(name, help, MetricType::Histogram, std::move(labels)).histogram;
+  std::vector<ClientMetric::Bucket> buckets;
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < histogram.counts.size(); ++i) {
     sum += histogram.counts[i];
-    made.bucket.push_back({sum, i < histogram.bounds.size()
-                                    ? histogram.bounds[i]
-                                    : std::numeric_limits<double>::infinity()});
+    buckets.push_back({sum, i < histogram.bounds.size() ? histogram.bounds[i]
+                                                        : std::numeric_limits<double>::infinity()});
   }
-  made.sample_count = sum;
-  made.sample_sum = histogram.sum;
+  add_to(impl_->add(name, help, MetricType::Histogram, std::move(labels)).histogram,
+         std::move(buckets), sum, histogram.sum);
 }
 
 std::string Page::text() const {
   std::ostringstream out;
-  prometheus::TextSerializer().Serialize(out, impl_->families);
+  if (impl_->rests.empty()) {
+    prometheus::TextSerializer().Serialize(out, impl_->families);
+  } else {
+    auto families = impl_->families;
+    MetricFamily left_out{"muster_metrics_left_out_series",
+                          "Series of a metric that are shown as one, because it has too many",
+                          MetricType::Gauge,
+                          {}};
+    for (const auto& [place, rest] : impl_->rests) {
+      families[place].metric.push_back(rest.sum);
+      ClientMetric& count = left_out.metric.emplace_back();
+      count.label.push_back({"metric", families[place].name});
+      count.gauge.value = static_cast<double>(rest.series);
+    }
+    families.push_back(std::move(left_out));
+    prometheus::TextSerializer().Serialize(out, families);
+  }
   return std::move(out).str();
 }
 

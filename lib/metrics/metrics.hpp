@@ -7,10 +7,14 @@
 //   auto dropped = metrics.counter("muster_events_dropped_total", "Events that nobody took");
 //   dropped->add();
 //
-// Names are muster_<folder>_<what>_<unit>. Labels must have few values: no ids of workers.
+// Names are muster_<folder>_<what>_<unit>. Labels must have few values: no ids of workers, and
+// nothing that a client or a worker can make up. A name has most_series series at most; what comes
+// after them is added up in one whose labels are all `other_label`, and
+// muster_metrics_left_out_series says how many those were.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -23,6 +27,9 @@
 namespace muster::metrics {
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
+
+inline constexpr std::size_t most_series = 10'000;  // of one name
+inline constexpr std::string_view other_label = "(other)";
 
 struct Histogram {
   std::vector<double> bounds;         // ascending; a last bucket for all above is implied

@@ -193,7 +193,7 @@ TEST(LoadOfHost, is_shown_by_the_command_line_the_api_and_the_metrics) {
   for (const char* line : {"muster_queue_waiting_requests{team=\"ios\"} 2",
                            "muster_queue_oldest_wait_seconds{team=\"ios\"} ",
                            "muster_queue_pool_waiting_requests{pool=\"worker-manager/build\"} 1",
-                           "muster_queue_pool_waiting_requests{pool=\"p/none\"} 1",
+                           "muster_queue_pool_waiting_requests{pool=\"(other)\"} 1",
                            "muster_queue_pool_pending_capacity{pool=\"worker-manager/build\"} 1",
                            "muster_queue_pool_oldest_wait_seconds{pool=\"worker-manager/build\"} ",
                            "muster_queue_pool_would_be_capacity{pool=\"worker-manager/build\"} 2",

@@ -35,6 +35,23 @@ TEST(Metrics, shows_counters_gauges_and_sources_in_prometheus_text) {
   EXPECT_TRUE(has_line(text, "muster_c_seconds_sum 7.5"));
 }
 
+TEST(Metrics, too_many_series_of_a_name_are_added_up_in_one) {
+  Page page;
+  for (std::size_t i = 0; i < most_series + 5; ++i) {
+    page.gauge("muster_a", "As", 2, {{"kind", std::to_string(i)}});
+    page.histogram("muster_c_seconds", "Cs", {{1}, {1, 0}, 0.5}, {{"kind", std::to_string(i)}});
+  }
+  page.gauge("muster_b", "Bs", 7, {{"kind", "x"}});
+  const std::string text = page.text();
+  EXPECT_TRUE(has_line(text, "muster_a{kind=\"9999\"} 2"));
+  EXPECT_FALSE(has_line(text, "muster_a{kind=\"10000\"} 2"));
+  EXPECT_TRUE(has_line(text, "muster_a{kind=\"(other)\"} 10"));
+  EXPECT_TRUE(has_line(text, "muster_b{kind=\"x\"} 7"));
+  EXPECT_TRUE(has_line(text, "muster_c_seconds_count{kind=\"(other)\"} 5"));
+  EXPECT_TRUE(has_line(text, "muster_c_seconds_bucket{kind=\"(other)\",le=\"+Inf\"} 5"));
+  EXPECT_TRUE(has_line(text, "muster_metrics_left_out_series{metric=\"muster_a\"} 5"));
+}
+
 TEST(Metrics, what_nobody_holds_is_not_shown) {
   Metrics metrics;
   metrics.counter("muster_a_total", "As");
