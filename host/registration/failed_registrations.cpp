@@ -14,6 +14,11 @@ std::string of_worker_key(const std::string& peer, const std::string& worker) {
   return peer + "\n" + worker;
 }
 
+// No worker has an empty name.
+std::string of_claims_key(const std::string& peer) {
+  return of_worker_key(peer, "");
+}
+
 }  // namespace
 
 const BucketSettings& FailedRegistrations::settings_of(const std::string& peer) const {
@@ -76,6 +81,19 @@ void FailedRegistrations::failed(const std::string& peer, const std::string& wor
                                  SteadyTime now) {
   const std::lock_guard lock(mutex_);
   take(peer, settings_of(peer), now);
+  if (!worker.empty()) take(of_worker_key(peer, worker), limits_.of_worker, now);
+}
+
+std::optional<std::chrono::seconds> FailedRegistrations::stranger_must_wait(const std::string& peer,
+                                                                            SteadyTime now) {
+  const std::lock_guard lock(mutex_);
+  return wait(find(of_claims_key(peer), limits_.of_peer, now), limits_.of_peer);
+}
+
+void FailedRegistrations::claim_failed(const std::string& peer, const std::string& worker,
+                                       SteadyTime now) {
+  const std::lock_guard lock(mutex_);
+  take(of_claims_key(peer), limits_.of_peer, now);
   if (!worker.empty()) take(of_worker_key(peer, worker), limits_.of_worker, now);
 }
 

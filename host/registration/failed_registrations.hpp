@@ -1,7 +1,9 @@
 // Keeps machines that fail to register again and again from slowing down others: each failure takes
-// a token from the bucket of its peer and from that of the worker it claims to be. A peer or worker
+// a token from a bucket of its peer and from that of the worker it claims to be. A peer or worker
 // whose bucket is empty has to wait before anything is done for it. Registrations that succeed cost
-// nothing.
+// nothing. Requests that cannot be read, and those that claim to be some worker, have buckets of
+// their own: the second one keeps only workers waiting that the fleet does not have, because others
+// behind the same address may be honest.
 #pragma once
 
 #include <chrono>
@@ -39,6 +41,10 @@ class FailedRegistrations {
   std::optional<std::chrono::seconds> must_wait(const std::string& peer, const std::string& worker,
                                                 SteadyTime now);
   void failed(const std::string& peer, const std::string& worker, SteadyTime now);
+
+  // The same for those that claim to be a worker, at an address.
+  std::optional<std::chrono::seconds> stranger_must_wait(const std::string& peer, SteadyTime now);
+  void claim_failed(const std::string& peer, const std::string& worker, SteadyTime now);
 
   std::size_t size() const;
 

@@ -135,6 +135,9 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
     if (Checked refusal = check_pool_uses_provider(fleet, claim())) return refusal;
     const fleet::Worker* worker = fleet.find_worker(claim().name);
     unknown_worker_ = !worker;
+    expected_ = worker && worker->state != fleet::WorkerState::stopping &&
+                worker->state != fleet::WorkerState::stopped;
+    if (Checked refusal = check_stranger()) return refusal;
     if (!worker && !declared_workers_) return worker_does_not_exist(claim());
     if (worker && fleet.providers()[worker->provider].id != claim().provider)
       return Refusal::invalid("Worker " + claim().in_words() + " does not have provider " +
@@ -142,6 +145,16 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
     if (worker) created_ = worker->created;
     record_ = worker_record(fleet, claim());
     return record_.pool_keys.empty() ? std::nullopt : check_pool_key_is_shown(application_);
+  }
+
+  // Who floods an address with names that are made up keeps out others that are not expected, and
+  // none that is.
+  Checked check_stranger() const {
+    if (expected_ || application_.voucher) return std::nullopt;
+    const auto wait = state_->failures.stranger_must_wait(peer_key_, steady());
+    if (!wait) return std::nullopt;
+    return Refusal{RefusalReason::too_many_failures,
+                   "too many registrations from this address failed lately", wait};
   }
 
   // The challenge counts as used from here on, whatever the outcome.
@@ -160,17 +173,23 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
   // ---- what the provider says
 
   void ask(IdentifyRequest request, std::function<void(const Identity&)> then) {
-    const bool asked = state_->checks.run(
-        claim().provider, [self = shared_from_this(), request = std::move(request),
-                           then = std::move(then)](const Identify& identify) mutable {
-          if (const Checked refusal = self->check_key(request)) return self->refuse(*refusal);
-          const auto answer = identify(self->claim().provider, request);
-          if (!answer) return self->refused_by_provider(answer.error());
-          then(*answer);
-        });
+    const Turn turn = expected_ || application_.voucher ? Turn::of_worker(peer_key_, worker_key_)
+                                                        : Turn::of_stranger(peer_key_);
+    const bool asked =
+        state_->checks.run(claim().provider, turn,
+                           [self = shared_from_this(), request = std::move(request),
+                            then = std::move(then)](const Identify& identify) mutable {
+                             if (const Checked refusal = self->check_key(request))
+                               return self->refuse(*refusal);
+                             const auto answer = identify(self->claim().provider, request);
+                             if (!answer) return self->refused_by_provider(answer.error());
+                             then(*answer);
+                           });
     if (!asked)
       refuse({RefusalReason::unavailable,
-              "too many workers of this provider register at the moment", std::chrono::seconds(5)});
+              "too many workers of this provider, or too many from this address, register at the "
+              "moment",
+              std::chrono::seconds(5)});
   }
 
   // Adds to the request which key of the pool was shown.
@@ -278,13 +297,15 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
   // Only the worker's own mistakes count against it.
   void refuse(const Refusal& refusal) {
     const bool own = is_workers_fault(refusal.reason);
-    if (own) state_->failures.failed(peer_key_, worker_key_, steady());
+    if (own && application_.voucher) state_->failures.failed(peer_key_, worker_key_, steady());
+    if (own && !application_.voucher)
+      state_->failures.claim_failed(peer_key_, worker_key_, steady());
     state_->meters.count(counted_provider(),
                          own ? RegistrationOutcome::refused : RegistrationOutcome::unavailable);
     answer(refusal);
     // The answer to its launch may have been lost: the fleet then asks the provider for its
     // workers. Nobody registers by this, because a worker that is known by now is left alone.
-    if (unknown_worker_)
+    if (unknown_worker_ && refusal.reason != RefusalReason::too_many_failures)
       host().fleet->post([claim = claim()](Fleet& fleet, Now now) {
         if (!fleet.find_worker(claim.name))
           (void)fleet.register_worker(claim.name, claim.provider, {}, now);
@@ -304,6 +325,7 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
   const std::string peer_key_, worker_key_;  // whose failures these are
 
   bool known_provider_ = false, declared_workers_ = false, unknown_worker_ = false;
+  bool expected_ = false;  // the fleet has it, and it is not about to end
   std::string challenge_;
   std::optional<fleet::QueueFacts> reported_;
   WorkerRecord record_;

@@ -114,6 +114,21 @@ TEST(Registrar, limits_the_failures_of_one_worker_and_leaves_its_neighbours_alon
   EXPECT_TRUE(fixture.register_worker(Fixture::application()));
 }
 
+TEST(Registrar, a_flood_of_made_up_names_keeps_no_worker_of_the_same_address_out) {
+  Fixture fixture({.of_peer = {5, 1}});
+  int unknown = 0, limited = 0;
+  for (int i = 0; i < 200; ++i) {
+    const Outcome outcome = fixture.register_worker(Fixture::application("x-" + std::to_string(i)));
+    ASSERT_FALSE(outcome);
+    ++(outcome.error().reason == RefusalReason::too_many_failures ? limited : unknown);
+  }
+  EXPECT_EQ(unknown, 5);
+  EXPECT_EQ(limited, 195);
+  EXPECT_EQ(fixture.asked, 0);  // the provider was not
+  EXPECT_FALSE(fixture.registrar->check_peer(Fixture::application().address));
+  EXPECT_TRUE(fixture.register_worker(Fixture::application("i-1")));
+}
+
 TEST(Registrar, limits_the_failures_of_an_address_and_of_a_relay) {
   Fixture fixture({.of_peer = {2, 1}, .of_relay = {1, 1}});
   EXPECT_FALSE(fixture.registrar->check_peer("192.0.2.9"));
