@@ -212,11 +212,15 @@ void list_providers(const FleetOptions& options) {
 }
 
 void back_up(const FleetOptions& options) {
-  const std::string file = std::filesystem::absolute(options.file).lexically_normal().string();
+  // A name alone is one in the host's own folder for backups.
+  const std::string file =
+      options.file.find('/') == std::string::npos
+          ? options.file
+          : std::filesystem::absolute(options.file).lexically_normal().string();
   const json::value answer =
       answer_of(connect(options.host).post(api_path + "backup", {{"file", file}}));
   say(options, answer,
-      "wrote " + file +
+      "wrote " + (answer.is_object() ? text_of(answer.get_object(), "file") : file) +
           "\nTo restore it: stop the host, replace muster.db with this file, remove muster.db-wal "
           "and muster.db-shm, and start the host.");
 }

@@ -201,7 +201,10 @@ void add_fleet_commands(CLI::App& app) {
   add_hold_commands(app);
   const FleetCommand backup(
       app, "backup", "Copy the host's database to a new file; the host keeps running", back_up);
-  backup.app->add_option("file", backup.options->file, "The new file, on the machine of the host")
+  backup.app
+      ->add_option("file", backup.options->file,
+                   "The name of the new file, in the folder for backups of the host "
+                   "(store.backupFolder)")
       ->required();
   add_login_commands(app);
 }

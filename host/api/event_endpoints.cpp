@@ -7,6 +7,7 @@
 #include "host/api/query_parameters.hpp"
 #include "host/events/page.hpp"
 #include "host/events/service.hpp"
+#include "lib/http/page_budget.hpp"
 
 namespace muster::api {
 namespace {
@@ -63,12 +64,14 @@ void show_events(const CallPtr& call) {
   const auto query = query_of(*call);
   if (!query) return call->fail(to_failure(query.error()));
   if (wants_a_page(*call, *query)) return on_reader<show_page>(call);
+  auto stream = events_of(*call).open_stream(*query, call->client_id());
+  if (!stream) return call->fail(to_failure(stream.error()));
   http::Response response{200,
                           {{"Content-Type", "text/event-stream"},
                            {"Cache-Control", "no-store"},
                            {"X-Accel-Buffering", "no"}},
                           "retry: 2000\n\n"};
-  response.stream = events_of(*call).open_stream(*query);
+  response.stream = std::move(*stream);
   call->respond(std::move(response));
 }
 
@@ -135,14 +138,19 @@ Answer list_dead_letters(const Call& call) {
   if (letters->empty() && !events_of(call).webhook_status(name))
     return not_found(no_webhook(name).message + ", and none of that name has left dead letters");
   json::array all;
-  for (const events::DeadLetterRow& letter : *letters)
+  http::PageBudget page;
+  for (const events::DeadLetterRow& letter : *letters) {
+    if (page.is_full()) break;
     all.push_back(json::object{{"number", letter.number},
                                {"at", format_time(letter.at)},
                                {"attempts", letter.attempts},
                                {"problem", letter.problem},
                                {"event", letter.event}});
+    page.take(all.back());
+  }
   json::object document{{"deadLetters", std::move(all)}};
-  if (letters->size() == limit) document["next"] = letters->back().number;
+  if (letters->size() == limit || page.is_full())
+    document["next"] = document["deadLetters"].as_array().back().at("number");
   return json_answer(document);
 }
 

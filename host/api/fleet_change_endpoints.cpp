@@ -107,16 +107,6 @@ FleetChangeOrFailure release_holds(const Call& call) {
   });
 }
 
-Answer back_up(const Call& call) {
-  const json::value* given = call.body().if_contains("file");
-  const std::string file = given && given->is_string() ? std::string(given->get_string()) : "";
-  if (file.empty() || file.front() != '/')
-    return input_error("`file` must be an absolute path on the host's machine");
-  const auto written = services_of(call).store->backup(file);
-  if (!written) return to_failure(written.error());
-  return json_answer(json::object{{"file", file}});
-}
-
 }  // namespace
 
 std::vector<Endpoint> fleet_change_endpoints() {
@@ -195,16 +185,6 @@ std::vector<Endpoint> fleet_change_endpoints() {
        .errors = {bad_input, missing, unavailable},
        .category = "providers",
        .title = "End holds of a provider before their time"},
-      {.name = "backup",
-       .method = "POST",
-       .path = base + "/backup",
-       .scopes = all_of({"muster:backup"}),
-       .handler = OnWorkerThreadWithFleet{back_up},
-       .input = "BackupRequest",
-       .output = "Backup",
-       .errors = {bad_input, unavailable},
-       .category = "host",
-       .title = "Copy the store to a new file, while the host works on"},
   };
 }
 

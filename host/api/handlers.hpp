@@ -93,6 +93,7 @@ std::vector<Endpoint> explanation_endpoints();    // why something waits, and fo
 std::vector<Endpoint> configuration_endpoints();  // worker configurations, providers, demand
 std::vector<Endpoint> event_endpoints();          // events, webhooks, the message broker
 std::vector<Endpoint> registration_endpoints();   // challenges, and machines of relays
+std::vector<Endpoint> backup_endpoints();         // copies of the store
 std::vector<Endpoint> client_endpoints();         // clients, and Taskcluster's auth service
 
 }  // namespace muster::api

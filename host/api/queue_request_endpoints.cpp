@@ -6,6 +6,7 @@
 #include "host/api/handlers.hpp"
 #include "host/api/query_parameters.hpp"
 #include "host/api/queue_json.hpp"
+#include "lib/http/page_budget.hpp"
 
 namespace muster::api {
 namespace {
@@ -138,7 +139,25 @@ struct Poll {
   CallPtr call;
   std::int64_t wait = 0;  // seconds
   Time until{};           // known when it began
+  Tally::Seat seat = {};
 };
+
+// Whether the client may wait for one more answer.
+bool take_seat(Poll& poll, const Fleet& fleet) {
+  if (!poll.seat)
+    poll.seat = poll.call->host().fleet->request_waiters().seat(
+        poll.call->client_id(), fleet.queue().settings().most_polls_of_client);
+  return poll.seat != nullptr;
+}
+
+Failure too_many_polls(const Call& call, const Fleet& fleet) {
+  return {"TooManyRequests",
+          "client " + call.client_id() + " waits for " +
+              std::to_string(fleet.queue().settings().most_polls_of_client) +
+              " answers, which is the limit (queue.mostPollsOfClient of the host's "
+              "configuration); ask without `wait`",
+          std::chrono::seconds(longest_poll)};
+}
 
 // Answers when what it tells is durable: a worker that a crash would give to another was never
 // told. While the poll lasts, its client lives.
@@ -158,6 +177,8 @@ void poll(const std::shared_ptr<Poll>& poll_) {
         const bool untold =
             (*found)->state == queue::RequestState::waiting && (*found)->promised.p50 == Time{};
         if (untold) fleet.tell_verdict(**found, now);
+        if (waits && !take_seat(*poll_, fleet))
+          return void(answer->emplace(too_many_polls(call, fleet)));
         if (waits && call.host().fleet->request_waiters().wait((*found)->number, poll_->until,
                                                                [poll_] { poll(poll_); }))
           return;
@@ -179,10 +200,12 @@ Answer list_requests(const Call& call, const Fleet& fleet, Now now) {
   const auto limit = call.query().limit();
   if (!limit) return to_failure(limit.error());
   json::array requests;
+  http::PageBudget page;
   for (const queue::Request& each : fleet.queue().requests()) {
-    if (requests.size() >= *limit) break;
-    if (each.number != 0 && fleet.queue().teams()[each.team].id == team_of(call))
-      requests.push_back(request_document(each, fleet, now));
+    if (requests.size() >= *limit || page.is_full()) break;
+    if (each.number == 0 || fleet.queue().teams()[each.team].id != team_of(call)) continue;
+    requests.push_back(request_document(each, fleet, now));
+    page.take(requests.back());
   }
   return json_answer(json::object{{"requests", std::move(requests)}});
 }

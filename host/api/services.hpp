@@ -1,6 +1,7 @@
 // What the handlers of muster's own API need of the host.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -39,6 +40,8 @@ namespace muster::api {
 struct Services : endpoints::Host {
   // Of the fleet: all are there if it is.
   const store::Store* store = nullptr;
+  std::filesystem::path backup_folder = {};  // absolute
+  std::size_t most_backups = 0;              // files in it
   events::Service* events = nullptr;
   std::function<pools::ProviderContext()> provider_context = {};  // may wait for providers
   pools::Expand expand = {};

@@ -10,6 +10,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr std::size_t most_clients = 10'000;  // that were made through the API
+
 std::vector<std::string> scopes_of(const ClientRow& row) {
   std::vector<std::string> scopes;
   for (const json::value& scope : row.scopes)
@@ -174,6 +176,9 @@ Result<ClientStore::Made> ClientStore::create(const std::string& client_id, cons
     return Error::invalid("there is a client `" + client_id +
                           "` already; change, rotate or remove that")
         .with_code("RequestConflict");
+  if (rows_.size() >= most_clients)
+    return Error::throttle("there are " + std::to_string(most_clients) +
+                           " clients, which is the most; remove one that is not used");
   Made made{{}, random_token()};
   made.row.client_id = client_id;
   made.row.kind = wanted.kind;

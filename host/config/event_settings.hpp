@@ -13,6 +13,7 @@ struct EventSettings {
   std::chrono::milliseconds kept = std::chrono::hours(24 * 7);
   std::chrono::milliseconds dead_letters_kept = std::chrono::hours(24 * 30);
   std::uint32_t in_memory = 10'000;
+  std::uint32_t most_streams_of_client = 2'000;
   friend bool operator==(const EventSettings&, const EventSettings&) = default;
 };
 

@@ -155,6 +155,8 @@ struct DemandSettings {
 
 struct StoreSettings {
   bool synchronous_full = true;
+  std::filesystem::path backup_folder = {};  // where the API may write copies of the store
+  std::uint32_t most_backups = 100;          // files in it
   friend bool operator==(const StoreSettings&, const StoreSettings&) = default;
 };
 
@@ -169,7 +171,8 @@ struct FleetSettings {
 // Empty: as the queue has it.
 struct QueueSettings {
   std::optional<std::chrono::milliseconds> patience, half_life, least_charge, ended_kept;
-  std::optional<std::int64_t> most_waiting;
+  std::optional<std::int64_t> most_waiting, most_waiting_of_team, most_of_client, most_teams,
+      most_names_of_client, most_polls_of_client;
   std::optional<std::vector<std::string>> strategies;
   friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
 };

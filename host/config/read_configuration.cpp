@@ -44,8 +44,7 @@ class Reader {
     for (const auto& [name, item] : table(root, "teams"))
       host.teams[std::string(name)] = team(item.get_object());
     read_events(root, host);
-    host.store.synchronous_full =
-        text(table(root, "store"), "synchronous").value_or("full") == "full";
+    read_store(table(root, "store"), host);
     read_fleet(table(root, "fleet"), host.fleet);
     read_queue(table(root, "queue"), host.queue);
     host.providers = instances(table(root, "providers"));
@@ -263,6 +262,7 @@ class Reader {
     read(events, "kept", host.events.kept);
     read(events, "deadLettersKept", host.events.dead_letters_kept);
     read(events, "inMemory", host.events.in_memory);
+    read(events, "mostStreamsOfClient", host.events.most_streams_of_client);
     std::map<std::string, WebhookSettings> sorted;
     for (const auto& [name, item] : table(root, "webhooks"))
       sorted[std::string(name)] = webhook(std::string(name), item.get_object());
@@ -295,6 +295,13 @@ class Reader {
     return webhook;
   }
 
+  void read_store(const json::object& from, HostConfiguration& host) const {
+    host.store.synchronous_full = text(from, "synchronous").value_or("full") == "full";
+    host.store.backup_folder = host.data_directory / "backups";
+    read_path(from, "backupFolder", host.store.backup_folder);
+    read(from, "mostBackups", host.store.most_backups);
+  }
+
   static void read_fleet(const json::object& from, FleetSettings& fleet) {
     fleet.default_strategy = text(from, "defaultStrategy");
     fleet.poll = duration(from, "poll");
@@ -311,6 +318,11 @@ class Reader {
     queue.least_charge = duration(from, "leastCharge");
     queue.ended_kept = duration(from, "endedKept");
     queue.most_waiting = integer(from, "mostWaiting");
+    queue.most_waiting_of_team = integer(from, "mostWaitingOfTeam");
+    queue.most_of_client = integer(from, "mostOfClient");
+    queue.most_teams = integer(from, "mostTeams");
+    queue.most_names_of_client = integer(from, "mostNamesOfClient");
+    queue.most_polls_of_client = integer(from, "mostPollsOfClient");
     queue.strategies = texts(from, "strategies");
   }
 

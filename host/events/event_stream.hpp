@@ -7,6 +7,7 @@
 #include "host/events/event_log.hpp"
 #include "host/events/page.hpp"
 #include "lib/base/clock.hpp"
+#include "lib/base/tally.hpp"
 #include "lib/http/message.hpp"
 
 namespace muster::http {
@@ -30,6 +31,7 @@ struct StreamParts {
   const Clock* clock = nullptr;
   std::atomic<std::int64_t>* listeners = nullptr;  // counted there
   StreamSettings settings = {};
+  Tally::Seat seat = {};  // of the client that listens
 };
 
 class EventStream final : public http::Stream {

@@ -37,6 +37,7 @@ Service::Service(Parts parts)
               return submit_ && submit_(std::move(batch), std::move(durable));
             }),
       readers_(reader_threads, longest_line, parts_.log) {
+  most_streams_of_client_ = parts_.configuration->events.most_streams_of_client;
   log_.on_publish([this] {
     const std::lock_guard guard(mutex_);
     for (const auto& [name, running] : webhooks_) running->thread->wake();
@@ -132,6 +133,7 @@ void Service::start_housekeeping() {
 
 void Service::reconfigure(std::shared_ptr<const config::HostConfiguration> configuration) {
   const std::lock_guard guard(reconfiguring_);
+  most_streams_of_client_ = configuration->events.most_streams_of_client;
   if (stopped_ || !submit_) return;
   reconfigure_webhooks(configuration->webhooks);
   reconfigure_amqp(configuration->amqp);
@@ -208,11 +210,18 @@ Numbers Service::numbers() const {
 // -------------------------------------------------------------------------------------------------
 // For the API
 
-std::shared_ptr<http::Stream> Service::open_stream(const EventQuery& query) {
+Result<std::shared_ptr<http::Stream>> Service::open_stream(const EventQuery& query,
+                                                           const std::string& client) {
+  const std::int64_t most = most_streams_of_client_;
+  Tally::Seat seat = seats_.open(client, most);
+  if (!seat)
+    return Error::throttle("client " + client + " listens to " + std::to_string(most) +
+                           " streams of events, which is the limit (events.mostStreamsOfClient of "
+                           "the host's configuration)");
   const std::int64_t newest = log_.newest();
-  return std::make_shared<EventStream>(
-      StreamParts{&log_, &readers_, parts_.clock.get(), &listeners_}, query.filter,
-      query.start(newest, newest));
+  return std::shared_ptr<http::Stream>(std::make_shared<EventStream>(
+      StreamParts{&log_, &readers_, parts_.clock.get(), &listeners_, {}, std::move(seat)},
+      query.filter, query.start(newest, newest)));
 }
 
 std::optional<WebhookStatus> Service::webhook_status(const std::string& name) const {

@@ -22,6 +22,7 @@
 #include "host/events/webhook.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/log.hpp"
+#include "lib/base/tally.hpp"
 #include "lib/http/worker_threads.hpp"
 
 namespace muster::events {
@@ -72,7 +73,9 @@ class Service {
 
   const EventLog& log() const { return log_; }
   // What a listener hears, beginning where the query says. Must end before this object.
-  std::shared_ptr<http::Stream> open_stream(const EventQuery& query);
+  // Fails as `throttle` if the client has too many.
+  Result<std::shared_ptr<http::Stream>> open_stream(const EventQuery& query,
+                                                    const std::string& client);
   // The threads on which the store is read for the API.
   http::WorkerThreads& readers() { return readers_; }
 
@@ -109,6 +112,8 @@ class Service {
   DeliveryStore::Submit submit_;  // set before anything uses the book to write
   DeliveryStore book_;
   std::atomic<std::int64_t> listeners_ = 0;
+  Tally seats_;
+  std::atomic<std::int64_t> most_streams_of_client_ = 0;
   http::WorkerThreads readers_;
 
   std::mutex reconfiguring_;

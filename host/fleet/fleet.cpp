@@ -281,6 +281,7 @@ Result<void> Fleet::quarantine(const WorkerName& name, Time until, const std::st
 
 Result<std::int64_t> Fleet::request_worker(queue::Ask ask, Now now) {
   const Change change(*this, now);
+  ask.pool_exists = find_pool(ask.pool) != nullptr;
   return parts_->queue_link.use().request(std::move(ask), parts_->outbox.next_number(), now.wall);
 }
 

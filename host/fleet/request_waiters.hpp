@@ -4,9 +4,12 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include <muster/context.hpp>
+
+#include "lib/base/tally.hpp"
 
 namespace muster::fleet {
 
@@ -16,6 +19,11 @@ class RequestWaiters {
   // Calls `wake` once: when the request waits no longer and that is durable, or soon after `until`.
   // Never from within this call. False: nobody is to wait any more, and nobody is called.
   bool wait(std::int64_t request, Time until, std::function<void()> wake);
+
+  // For one who waits, held meanwhile; null if the client waits for `most` answers already.
+  Tally::Seat seat(const std::string& client, std::int64_t most) {
+    return seats_.open(client, most);
+  }
 
   void settled(const std::vector<std::int64_t>& requests);
   void expire(Time now);
@@ -28,6 +36,7 @@ class RequestWaiters {
     std::function<void()> wake;
   };
   using Waiters = std::multimap<std::int64_t, Waiter>;
+  Tally seats_;
   std::mutex mutex_;
   Waiters waiters_;  // by request
   std::multimap<Time, Waiters::iterator> by_time_;

@@ -13,6 +13,7 @@ namespace muster::pools {
 namespace {
 
 const json::object empty;
+constexpr std::size_t most_launch_configs = 1'000;  // in the document of one pool
 
 bool schema_knows(const ProviderDescription& description, std::string_view key) {
   const json::value* properties = description.section_schema.if_contains("properties");
@@ -117,6 +118,11 @@ class ApiPoolReader {
     if (!list) return {};
     if (!list->is_array())
       return wrong({"config", "launchConfigs"}, "must be a list"), Result<void>();
+    if (list->get_array().size() > most_launch_configs)
+      return wrong({"config", "launchConfigs"},
+                   "has " + std::to_string(list->get_array().size()) + " entries; at most " +
+                       std::to_string(most_launch_configs) + " are possible"),
+             Result<void>();
     for (std::size_t i = 0; i < list->get_array().size(); ++i) {
       const json::value& item = list->get_array()[i];
       const std::string name = "launchConfigs[" + std::to_string(i) + "]";

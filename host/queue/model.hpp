@@ -52,7 +52,15 @@ struct Settings {
   // What ended other than by its client is remembered so long, so that the client learns why.
   std::chrono::milliseconds ended_kept = std::chrono::minutes(30);
   std::size_t most_ended_kept = 10'000;
-  std::int64_t most_waiting = 1'000'000;  // requests of all teams
+  // Bounds, so that no client fills the memory: requests that wait, of all teams, and of a team
+  // that has no limit of its own; requests of one client that wait or are held; teams; names of
+  // teams and of pools that are not there, which one client has made up since the host started.
+  std::int64_t most_waiting = 100'000;
+  std::int64_t most_waiting_of_team = 50'000;
+  std::int64_t most_of_client = 20'000;
+  std::int64_t most_teams = 10'000;
+  std::int64_t most_names_of_client = 1'000;
+  std::int64_t most_polls_of_client = 2'000;  // that wait for an answer at once
   std::vector<Strategy> strategies = {Strategy::locality, Strategy::fewest_active};
 };
 
@@ -70,7 +78,11 @@ struct Ask {
   std::string cache_key = {};  // for `locality`: requests of the same key like the same workers
   std::string token = {};      // made by the client: the same token, the same request
   std::string client = {};     // who asks
+  bool pool_exists = false;    // so its name is not made up
 };
+
+// Of a lease.
+inline constexpr auto longest_duration = std::chrono::hours(24 * 365);
 
 enum class RequestState { waiting, held, ended };
 constexpr auto enum_names(RequestState) {

@@ -179,6 +179,7 @@ std::string Queue::check() const {
   std::vector<std::int64_t> held(teams_.size()), leases(teams_.size()), pending(teams_.size());
   std::vector<std::map<Resources, std::int64_t>> wanted(lines_.size());
   std::int64_t waiting = 0;
+  std::map<std::string, std::int64_t> open;
   for (Index at = 0; at < requests_.size(); ++at) {
     const Request& request = requests_[at];
     if (request.number == 0) continue;
@@ -189,6 +190,7 @@ std::string Queue::check() const {
     const auto stands = line.waiting.count(place) + line.too_large.count(place);
     if (stands != (request.state == RequestState::waiting ? 1U : 0U))
       return name + " waits and does not stand in its line, or the other way round";
+    if (request.state != RequestState::ended) ++open[request.client];
     if (request.state == RequestState::waiting) {
       ++waiting;
       ++pending[request.team];
@@ -205,6 +207,7 @@ std::string Queue::check() const {
     if (request.worker != no_index) used[request.worker].add(request.needs, +1);
   }
   if (waiting != waiting_) return "the number of waiting requests";
+  if (open != open_of_client_) return "the requests of clients";
   for (Index at = 0; at < teams_.size(); ++at)
     if (teams_[at].held != held[at] || teams_[at].leases != leases[at] ||
         teams_[at].pending != pending[at])

@@ -207,6 +207,7 @@ Result<void> Queue::set_team(const TeamId& id, const TeamNumbers& numbers, Time 
   now_ = now;
   if (const auto fine = check_name("the name of a team", id.str()); !fine) return fine;
   if (const auto fine = check_numbers(numbers); !fine) return fine;
+  if (const auto room = check_new_team(id); !room) return room;
   const Index at = index_of_team(id);
   Team& team = teams_[at];
   if (!team.origin.empty())
@@ -336,6 +337,7 @@ Result<void> Queue::attach(const WorkerPoolId& id, const std::vector<TeamId>& te
   if (!pool) return pool.error();
   for (const TeamId& team : teams) {
     if (const auto fine = check_name("the name of a team", team.str()); !fine) return fine;
+    if (const auto room = check_new_team(team); !room) return room;
     const auto known = team_index_.find(team);
     if (!exclusive || known == team_index_.end()) continue;
     for (const Index other : teams_[known->second].pools)

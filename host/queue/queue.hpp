@@ -208,8 +208,17 @@ class Queue {
   void touch_cache_key(Index worker, const std::string& cache_key);
   void unreserve(Index line);
 
-  // requests.cpp
+  // bounds.cpp
   Result<void> check_ask(const Ask& ask) const;
+  Result<void> check_new_team(const TeamId& team) const;
+  Result<void> check_team(const Team& team, const Ask& ask) const;
+  Result<void> check_client(const Ask& ask) const;
+  Result<void> check_bounds(const Ask& ask) const;
+  std::int64_t new_names_in(const Ask& ask) const;
+
+  // requests.cpp
+  Result<std::optional<std::int64_t>> find_again(const Ask& ask, Time now);
+  void close_for_client(const Request& request);
   Index add_request(Request request);
   void forget(Index request);
   void end(Index request, std::string reason);
@@ -287,6 +296,8 @@ class Queue {
   std::multimap<std::int64_t, Index> loaded_leases_;        // by the worker, until it is offered
   bool loading_ = false;                                    // nothing is granted until all is known
   std::int64_t waiting_ = 0;
+  std::map<std::string, std::int64_t> open_of_client_;   // requests that wait or are held
+  std::map<std::string, std::int64_t> names_of_client_;  // that it has made up
   bool demand_changed_ = false;
 
   std::vector<Timer> timers_;

@@ -1,8 +1,5 @@
 // Requests come, wait, are held, and end.
 #include <algorithm>
-#include <limits>
-
-#include <muster/plural.hpp>
 
 #include "host/queue/queue.hpp"
 #include "host/store/row.hpp"
@@ -12,10 +9,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto shortest_heartbeat = 5s;
-constexpr auto longest_heartbeat = 24h;
-constexpr auto longest_duration = 24h * 365;
-constexpr std::size_t most_names = 100'000;
 constexpr std::size_t lines_kept = 4096;  // beyond that a line that is empty is forgotten
 
 std::string token_key(Index team, const std::string& token) {
@@ -29,67 +22,37 @@ Error unknown(std::int64_t number) {
 
 }  // namespace
 
-Result<void> Queue::check_ask(const Ask& ask) const {
-  if (const auto fine = check_name("the name of the team", ask.team.str()); !fine) return fine;
-  if (!ask.pool.empty())
-    if (const auto fine = check_name("the name of the pool", ask.pool.str()); !fine) return fine;
-  for (const auto& [what, text] :
-       {std::pair("the token", &ask.token), std::pair("the cache key", &ask.cache_key)})
-    if (!text->empty())
-      if (const auto fine = check_name(what, *text); !fine) return fine;
-  if (ask.tags.size() > most_tags) return Error::invalid("a request has 16 tags at most");
-  for (const std::string& tag : ask.tags)
-    if (const auto fine = check_name("a tag", tag); !fine) return fine;
-  if (ask.strategies.size() > 5) return Error::invalid("a chain has 5 strategies at most");
-  if (ask.needs.active_task < 1 || ask.needs.active_task > largest_amount)
-    return Error::invalid("a request needs at least one active-task");
-  if (ask.priority < std::numeric_limits<std::int32_t>::min() ||
-      ask.priority > std::numeric_limits<std::int32_t>::max())
-    return Error::invalid("the priority must be a number of 32 bits");
-  if (ask.heartbeat < shortest_heartbeat || ask.heartbeat > longest_heartbeat)
-    return Error::invalid("the heartbeat must be from 5 seconds to 24 hours");
-  if (ask.duration && (*ask.duration <= 0ms || *ask.duration > longest_duration))
-    return Error::invalid("the duration must be positive, and a year at most");
-  if (ask.deadline && *ask.deadline <= now_)
-    return Error::invalid("the deadline has passed already");
-  return {};
+// The request that the same token has made before, if it asks for the same; nothing if there is
+// none.
+Result<std::optional<std::int64_t>> Queue::find_again(const Ask& ask, Time now) {
+  const auto team = team_index_.find(ask.team);
+  if (ask.token.empty() || team == team_index_.end()) return std::optional<std::int64_t>();
+  const auto known = by_token_.find(token_key(team->second, ask.token));
+  if (known == by_token_.end()) return std::optional<std::int64_t>();
+  Request& request = requests_[known->second];
+  const Line& line = lines_[request.line];
+  const WorkerPoolId pool = line.pool == no_index ? WorkerPoolId() : pools_[line.pool].id;
+  if (pool != ask.pool || line.tags != ask.tags || request.needs != ask.needs)
+    return Error::invalid("the token belongs to request " + std::to_string(request.number) +
+                          ", which asks for something else; make a new token")
+        .with_code("conflict");
+  request.heard = now;
+  return std::optional(request.number);
 }
 
 Result<std::int64_t> Queue::request(Ask ask, std::int64_t number, Time now) {
   now_ = now;
   if (const auto fine = check_ask(ask); !fine) return fine.error();
-  if (!team_index_.contains(ask.team) && teams_.size() >= most_names)
-    return Error::throttle("there are too many teams").with_code("queueFull");
-  if (!ask.pool.empty() && !pool_index_.contains(ask.pool) && pools_.size() >= most_names)
-    return Error::throttle("there are too many pools").with_code("queueFull");
   std::ranges::sort(ask.tags);
   const auto [repeated, end] = std::ranges::unique(ask.tags);
   ask.tags.erase(repeated, end);
+  const auto again = find_again(ask, now);
+  if (!again) return again.error();
+  if (*again) return **again;
+  if (const auto room = check_bounds(ask); !room) return room.error();
+  if (const std::int64_t names = new_names_in(ask)) names_of_client_[ask.client] += names;
   const Index team = index_of_team(ask.team);
   const Index pool = ask.pool.empty() ? no_index : index_of_pool(ask.pool);
-  const auto known =
-      ask.token.empty() ? by_token_.end() : by_token_.find(token_key(team, ask.token));
-  if (known != by_token_.end()) {
-    Request& request = requests_[known->second];
-    const Line& line = lines_[request.line];
-    if (line.pool != pool || line.tags != ask.tags || request.needs != ask.needs)
-      return Error::invalid("the token belongs to request " + std::to_string(request.number) +
-                            ", which asks for something else; make a new token")
-          .with_code("conflict");
-    request.heard = now;
-    return request.number;
-  }
-  const Team& of = teams_[team];
-  if (of.max_held > 0 && ask.needs.active_task > of.max_held)
-    return Error::invalid("team " + of.id.str() + " may hold " + std::to_string(of.max_held) +
-                          " at once; this asks for " + std::to_string(ask.needs.active_task))
-        .with_code("teamLimit");
-  if (of.max_pending > 0 && of.pending >= of.max_pending)
-    return Error::throttle("team " + of.id.str() + " has " + count_of(of.pending, "request") +
-                           " waiting, which is its limit; try again when some are served")
-        .with_code("teamLimit");
-  if (waiting_ >= settings_.most_waiting)
-    return Error::throttle("the queue is full; try again later").with_code("queueFull");
   Request request;
   request.number = number;
   request.priority = static_cast<std::int32_t>(ask.priority);
@@ -120,6 +83,7 @@ Index Queue::add_request(Request request) {
     free_requests_.pop_back();
   }
   ++lines_[request.line].requests;
+  if (request.state != RequestState::ended) ++open_of_client_[request.client];
   request_index_.emplace(request.number, at);
   if (!request.token.empty()) by_token_.emplace(token_key(request.team, request.token), at);
   requests_[at] = std::move(request);
@@ -127,8 +91,15 @@ Index Queue::add_request(Request request) {
   return at;
 }
 
+// It waits no longer and holds nothing.
+void Queue::close_for_client(const Request& request) {
+  const auto open = open_of_client_.find(request.client);
+  if (--open->second == 0) open_of_client_.erase(open);
+}
+
 void Queue::forget(Index at) {
   const Request& request = requests_[at];
+  if (request.state != RequestState::ended) close_for_client(request);
   request_index_.erase(request.number);
   if (!request.token.empty()) by_token_.erase(token_key(request.team, request.token));
   changes_.emplace_back(store::erase<RequestRow>({request.number}));
@@ -245,6 +216,7 @@ void Queue::promise(std::int64_t number, const verdict::Eta& eta) {
 
 void Queue::end(Index at, std::string reason) {
   Request& request = requests_[at];
+  close_for_client(request);
   request.state = RequestState::ended;
   request.ended = now_;
   request.reason = std::move(reason);

@@ -29,6 +29,9 @@ void add_fleet(api::Services& services, FleetRuntime& fleet) {
 api::Services api_services(const ApiDependencies& host) {
   api::Services services;
   if (host.fleet.fleet) add_fleet(services, *host.fleet.fleet);
+  const auto configuration = host.status.get()->configuration;
+  services.backup_folder = configuration->store.backup_folder;
+  services.most_backups = configuration->store.most_backups;
   services.problem = host.fleet.problem;
   services.authority = &host.auth.authority();
   services.registrar = &host.registrar;
@@ -48,7 +51,7 @@ api::Services api_services(const ApiDependencies& host) {
   services.clients = host.auth.book();
   services.no_clients = host.auth.why_store_unavailable();
   services.metrics = &host.metrics;
-  services.metrics_are_open = !host.status.get()->configuration->http.metrics_need_token;
+  services.metrics_are_open = !configuration->http.metrics_need_token;
   return services;
 }
 

@@ -20,6 +20,11 @@ queue::Settings queue_settings(const config::QueueSettings& from) {
   set(settings.least_charge, from.least_charge);
   set(settings.ended_kept, from.ended_kept);
   set(settings.most_waiting, from.most_waiting);
+  set(settings.most_waiting_of_team, from.most_waiting_of_team);
+  set(settings.most_of_client, from.most_of_client);
+  set(settings.most_teams, from.most_teams);
+  set(settings.most_names_of_client, from.most_names_of_client);
+  set(settings.most_polls_of_client, from.most_polls_of_client);
   if (!from.strategies) return settings;
   settings.strategies.clear();
   for (const std::string& name : *from.strategies)

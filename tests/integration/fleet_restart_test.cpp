@@ -90,10 +90,10 @@ TEST(FleetRuntime, a_host_that_is_killed_while_it_launches_loses_and_doubles_not
 TEST(FleetRuntime, a_host_with_a_damaged_store_serves_and_says_why_it_decides_nothing) {
   const TemporaryFolder folder;
   write_workers(folder);
-  const std::filesystem::path backup = folder / "backup.db";
   Musterd host(host_toml(folder), {}, MUSTER_SHIPPED_PLUGINS);
+  const std::filesystem::path backup = host.data_directory() / "backups/backup.db";
   wait_until([&] { return workers(host).size() == pool_size; }, "five workers");
-  ASSERT_TRUE(host.client().post("/api/muster/v1/backup", {{"file", backup.string()}}));
+  ASSERT_TRUE(host.client().post("/api/muster/v1/backup", {{"file", "backup.db"}}));
   host.kill();
   const std::filesystem::path store = host.data_directory() / "muster.db";
   for (const char* ending : {"", "-wal", "-shm"}) std::filesystem::remove(store.string() + ending);

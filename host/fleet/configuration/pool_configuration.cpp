@@ -11,6 +11,8 @@
 namespace muster::fleet {
 namespace {
 
+constexpr std::size_t most_api_pools = 10'000;
+
 bool same_content(const LaunchConfigSpec& a, const LaunchConfigSpec& b) {
   return &a == &b ||
          (a.max_capacity == b.max_capacity && a.initial_weight == b.initial_weight &&
@@ -186,6 +188,10 @@ void PoolConfiguration::expire() {
 Result<void> PoolConfiguration::put(const std::shared_ptr<const PoolSpec>& spec,
                                     json::object document) {
   if (auto refused = refuse_file_pool(spec->worker_pool_id)) return *refused;
+  if (!api_pools_.contains(spec->worker_pool_id) && api_pools_.size() >= most_api_pools)
+    return Error::invalid("there are " + std::to_string(most_api_pools) +
+                          " worker pools of the API, which is the most; delete one, or configure "
+                          "this one in a file");
   api_pools_.insert_or_assign(spec->worker_pool_id, spec);
   ApiPoolRow& row = api_rows_[spec->worker_pool_id];
   row.worker_pool_id = spec->worker_pool_id;

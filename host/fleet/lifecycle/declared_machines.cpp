@@ -10,6 +10,8 @@
 namespace muster::fleet {
 namespace {
 
+constexpr std::size_t most_declared = 20'000;  // workers of a pool, all of them counted
+
 Worker described(const DeclaredWorker& declared) {
   Worker worker;
   worker.origin = Origin::owner;
@@ -85,6 +87,10 @@ Result<void> DeclaredMachines::declare(const DeclaredWorker& declared) {
                             (same_pool ? " and differs" : ", in another pool"))
           .with_code("conflict");
   }
+  const Pool& pool = pools_[launch_configs_[*launch_config].pool];
+  if (pool.workers.size() >= most_declared)
+    return Error::invalid("worker pool " + pool.id.str() + " has " + std::to_string(most_declared) +
+                          " workers, and no more can be declared; remove one first");
   add(std::move(worker), declared.name, *launch_config);
   return {};
 }

@@ -1,12 +1,16 @@
 // The life of a request: asked, held, heard of, ended.
+#include <functional>
 #include <limits>
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
+#include "host/store/memory_store.hpp"
 #include "tests/unit/host/queue/fixture.hpp"
 
 namespace muster::queue::testing {
 namespace {
+
+using ::testing::HasSubstr;
 
 constexpr auto largest = std::numeric_limits<std::int64_t>::max();
 constexpr auto smallest = std::numeric_limits<std::int64_t>::min();
@@ -273,6 +277,93 @@ TEST(Demand, counts_each_waiting_request_once_and_not_what_a_team_may_not_hold) 
   EXPECT_TRUE(demand[0].shared);
   EXPECT_EQ(demand[1].capacity, 2);
   EXPECT_TRUE(demand[1].pools.empty());
+}
+
+// -------------------------------------------------------------------------------------------------
+// Bounds
+
+std::int64_t admitted(Fixture& fixture, int requests, const std::function<Ask(int)>& ask) {
+  std::int64_t count = 0;
+  for (int i = 0; i < requests; ++i) count += fixture.ask(ask(i)) ? 1 : 0;
+  return count;
+}
+
+Settings with(const std::function<void(Settings&)>& change) {
+  Settings settings;
+  change(settings);
+  return settings;
+}
+
+TEST(Bounds, a_team_without_a_limit_of_its_own_has_that_of_the_host) {
+  Fixture fixture(with([](Settings& settings) { settings.most_waiting_of_team = 3; }));
+  EXPECT_EQ(admitted(fixture, 10, [](int) { return Ask{.team = TeamId("loud")}; }), 3);
+  const auto refused = fixture.ask(Ask{.team = TeamId("loud")});
+  EXPECT_EQ(refused.error().error_class, ErrorClass::throttle);
+  EXPECT_THAT(refused.error().message, HasSubstr("queue.mostWaitingOfTeam"));
+  EXPECT_TRUE(fixture.ask(Ask{.team = TeamId("quiet")}));
+  ASSERT_TRUE(fixture.queue.set_team(TeamId("loud"), {1, 0, 5}, fixture.now));
+  EXPECT_EQ(admitted(fixture, 10, [](int) { return Ask{.team = TeamId("loud")}; }), 2);
+}
+
+TEST(Bounds, a_client_has_so_many_requests_whatever_their_teams_and_an_end_makes_room) {
+  Fixture fixture(with([](Settings& settings) { settings.most_of_client = 4; }));
+  std::vector<std::int64_t> numbers;
+  const auto ask = [](int i) {
+    return Ask{.team = TeamId("team" + std::to_string(i % 3)), .client = "ci"};
+  };
+  for (int i = 0; i < 10; ++i)
+    if (const auto number = fixture.ask(ask(i))) numbers.push_back(*number);
+  ASSERT_EQ(numbers.size(), 4u);
+  EXPECT_THAT(fixture.ask(ask(0)).error().message, HasSubstr("queue.mostOfClient"));
+  EXPECT_TRUE(fixture.ask(Ask{.team = TeamId("team0"), .client = "other"}));
+  fixture.release(numbers[0]);
+  EXPECT_EQ(admitted(fixture, 5, ask), 1);
+  fixture.worker(2);  // who holds a worker still counts
+  EXPECT_FALSE(fixture.ask(ask(0)));
+  EXPECT_EQ(fixture.queue.check(), "");
+}
+
+TEST(Bounds, names_that_a_client_makes_up_are_few_and_nothing_is_kept_of_those_refused) {
+  Fixture fixture(with([](Settings& settings) { settings.most_names_of_client = 5; }));
+  const auto ask = [](int i) {
+    return Ask{
+        .team = TeamId("main"), .pool = WorkerPoolId("p/" + std::to_string(i)), .client = "ci"};
+  };
+  EXPECT_EQ(admitted(fixture, 50, ask), 4);  // and the team
+  EXPECT_EQ(fixture.queue.pools().size(), 4u);
+  Ask other = ask(99);
+  other.client = "other";
+  EXPECT_TRUE(fixture.ask(other));
+  Ask real = ask(100);
+  real.pool_exists = true;
+  EXPECT_TRUE(fixture.ask(real));
+  EXPECT_TRUE(fixture.ask(ask(0)));
+  Ask again = ask(0);
+  again.team = TeamId("new");
+  EXPECT_FALSE(fixture.ask(again));
+  EXPECT_EQ(fixture.queue.teams().size(), 1u);
+}
+
+TEST(Bounds, there_are_so_many_teams) {
+  Fixture fixture(with([](Settings& settings) { settings.most_teams = 3; }));
+  const auto ask = [](int i) { return Ask{.team = TeamId("team" + std::to_string(i))}; };
+  EXPECT_EQ(admitted(fixture, 10, ask), 3);
+  EXPECT_FALSE(fixture.queue.set_team(TeamId("one more"), {}, fixture.now));
+  EXPECT_EQ(fixture.queue.teams().size(), 3u);
+}
+
+TEST(Bounds, count_again_what_a_restart_finds) {
+  const Settings settings = with([](Settings& each) { each.most_of_client = 2; });
+  Fixture fixture(settings);
+  const auto ask = [](int) { return Ask{.team = TeamId("a"), .client = "ci"}; };
+  EXPECT_EQ(admitted(fixture, 5, ask), 2);
+  store::MemoryStore store;
+  ASSERT_TRUE(store.commit(fixture.queue.everything()));
+  Fixture next(settings);
+  next.next = fixture.next;
+  ASSERT_TRUE(next.queue.load(store, next.now));
+  next.queue.settle_after_load(next.now);
+  EXPECT_EQ(admitted(next, 5, ask), 0);
 }
 
 }  // namespace
