@@ -87,6 +87,32 @@ TEST(FleetRuntime, a_host_that_is_killed_while_it_launches_loses_and_doubles_not
   EXPECT_EQ(machines(folder).size(), static_cast<std::size_t>(pool_size));
 }
 
+TEST(FleetRuntime, a_backup_is_written_into_its_folder_and_nowhere_else) {
+  const TemporaryFolder folder;
+  write_workers(folder);
+  Musterd host(host_toml(folder), {}, MUSTER_SHIPPED_PLUGINS);
+  const std::filesystem::path copies = host.data_directory() / "backups";
+  const auto back_up = [&](const std::string& file) {
+    const auto done = host.client().post("/api/muster/v1/backup", {{"file", file}});
+    return done ? std::string("written") : done.error().message;
+  };
+  for (const std::string& elsewhere :
+       {std::string(), (folder / "copy.db").string(), std::string("../copy.db"),
+        std::string(".hidden"), std::string("a/b"), (copies / "../copy.db").string(),
+        (host.data_directory() / "muster.db").string(), std::string(200, 'x')})
+    EXPECT_THAT(back_up(elsewhere), HasSubstr("store.backupFolder")) << elsewhere;
+  EXPECT_EQ(back_up("copy.db"), "written");
+  EXPECT_EQ(back_up((copies / "whole.db").string()), "written");
+  std::filesystem::create_symlink(folder / "target.db", copies / "link.db");
+  for (const char* there : {"copy.db", "link.db"})
+    EXPECT_THAT(back_up(there), HasSubstr("exists already"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "target.db"));
+  std::filesystem::rename(copies, host.data_directory() / "aside");
+  std::filesystem::create_directory_symlink(folder.path(), copies);
+  EXPECT_THAT(back_up("copy.db"), HasSubstr("symbolic link"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "copy.db"));
+}
+
 TEST(FleetRuntime, a_host_with_a_damaged_store_serves_and_says_why_it_decides_nothing) {
   const TemporaryFolder folder;
   write_workers(folder);

@@ -12,6 +12,7 @@ namespace muster::fleet {
 namespace {
 
 constexpr std::size_t most_api_pools = 10'000;
+constexpr std::size_t most_document_bytes = std::size_t{1} << 20;  // of one of them
 
 bool same_content(const LaunchConfigSpec& a, const LaunchConfigSpec& b) {
   return &a == &b ||
@@ -188,6 +189,10 @@ void PoolConfiguration::expire() {
 Result<void> PoolConfiguration::put(const std::shared_ptr<const PoolSpec>& spec,
                                     json::object document) {
   if (auto refused = refuse_file_pool(spec->worker_pool_id)) return *refused;
+  if (const std::size_t bytes = json::write(document).size(); bytes > most_document_bytes)
+    return Error::invalid("the document of worker pool " + spec->worker_pool_id.str() + " has " +
+                          std::to_string(bytes) + " bytes; at most " +
+                          std::to_string(most_document_bytes) + " are possible");
   if (!api_pools_.contains(spec->worker_pool_id) && api_pools_.size() >= most_api_pools)
     return Error::invalid("there are " + std::to_string(most_api_pools) +
                           " worker pools of the API, which is the most; delete one, or configure "
