@@ -41,6 +41,8 @@ class Host:
                 f'listen = "127.0.0.1:0"\ndataDirectory = "{folder}/data"\n'
                 "[log]\nlevel = \"warning\"\n[http]\naccessLog = false\n"
                 f'[auth.clients.{CLIENT}]\naccessTokenFile = "{folder}/key"\nscopes = ["*"]\n'
+                # One client asks for all that the benchmarks of the queue let wait.
+                "[queue]\nmostWaiting = 1000000\nmostWaitingOfTeam = 1000000\nmostOfClient = 1000000\nmostNamesOfClient = 10000\n"
                 '[providers.static]\nplugin = "provider/static"\nconcurrency = 2\n'
                 '[providers.simulated]\nplugin = "provider/simulated"\n')
         os.mkdir(f"{folder}/data", 0o700)
