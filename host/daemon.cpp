@@ -14,10 +14,13 @@
 #include "host/wiring/registration_dependencies.hpp"
 #include "host/wiring/taskcluster_api_parts.hpp"
 #include "lib/base/atomic_file.hpp"
+#include "lib/base/open_files.hpp"
 
 namespace muster {
 namespace fs = std::filesystem;
 namespace {
+
+constexpr rlim_t least_open_files = 256, wanted_open_files = 4096;
 
 http::ServerSettings server_settings(const config::HostConfiguration& configuration) {
   const config::HttpSettings& http = configuration.http;
@@ -79,6 +82,9 @@ ExitCode Daemon::run() {
 }
 
 std::optional<ExitCode> Daemon::start() {
+  // Connections and cells need more descriptors than the soft limit of an old shell.
+  if (const auto enough = raise_limit_of_open_files(least_open_files, wanted_open_files); !enough)
+    log_.error(enough.error().message);
   status_.change([&](HostStatus& status) {
     status.started = status.configuration_loaded = clock_.now();
     status.started_steady = clock_.steady();
@@ -251,7 +257,7 @@ void Daemon::serve() {
 void Daemon::reload() {
   notifier_.reloading();
   if (command_line_.config) {
-    const config::Report report = config::read_configuration(*command_line_.config, defaults_);
+    const config::Report report = config::read_own_configuration(*command_line_.config, defaults_);
     if (report.configuration)
       take_over(report);
     else

@@ -2,7 +2,6 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,14 +13,6 @@
 namespace {
 
 using namespace muster;
-
-// Connections and cells need more descriptors than the soft limit of an old shell.
-void raise_limit_of_open_files() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 void print_mistakes(const config::Report& report) {
   for (const config::Mistake& mistake : report.mistakes)
@@ -60,13 +51,12 @@ ExitCode run(const CommandLine& command_line) {
     return ExitCode::ok;
   }
   const config::Report report = command_line.config
-                                    ? config::read_configuration(*command_line.config, defaults)
+                                    ? config::read_own_configuration(*command_line.config, defaults)
                                     : config::read_configuration_text(built_in, {}, defaults);
   if (command_line.check || !report.configuration) print_mistakes(report);
   if (command_line.check) return check(report);
   if (!report.configuration) return ExitCode::configuration;
   ::umask(0077);
-  raise_limit_of_open_files();
   return Daemon(command_line, defaults, report).run();
 }
 

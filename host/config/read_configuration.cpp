@@ -7,6 +7,7 @@
 #include "host/config/cross_check.hpp"
 #include "host/config/embedded.hpp"
 #include "lib/base/atomic_file.hpp"
+#include "lib/base/file_ownership.hpp"
 #include "lib/git/repository.hpp"
 #include "lib/toml/schema_check.hpp"
 #include "lib/toml/toml_document.hpp"
@@ -411,6 +412,14 @@ Report read_configuration(const fs::path& file, const Defaults& defaults) {
                     "give musterd a file that it can read, or no --config to run on the built-in "
                     "configuration"});
   return read_configuration_text(*text, file, defaults);
+}
+
+Report read_own_configuration(const fs::path& file, const Defaults& defaults) {
+  std::error_code failed;
+  if (fs::exists(file, failed))
+    if (const auto ours = check_ownership(file, "the configuration", OthersMay::read); !ours)
+      return refused(file.string(), {Severity::error, {}, "", ours.error().message, ""});
+  return read_configuration(file, defaults);
 }
 
 }  // namespace muster::config

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/base/atomic_file.hpp"
+#include "lib/base/file_ownership.hpp"
 
 namespace muster {
 namespace fs = std::filesystem;
@@ -42,10 +43,7 @@ Result<void> make_private_folder(const fs::path& folder) {
   if (::stat(folder.c_str(), &status) != 0) return system_error("read", folder, errno);
   if (!S_ISDIR(status.st_mode))
     return Error::config("the data directory " + folder.string() + " is not a folder");
-  if (status.st_mode & S_IWOTH)
-    return Error::config("the data directory " + folder.string() +
-                         " may be written by everybody, and it holds secrets: chmod o-w it");
-  return {};
+  return check_ownership(status, folder, "the data directory", OthersMay::read, ::geteuid());
 }
 
 }  // namespace
