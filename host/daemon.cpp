@@ -15,6 +15,7 @@
 #include "host/wiring/taskcluster_api_parts.hpp"
 #include "lib/base/atomic_file.hpp"
 #include "lib/base/open_files.hpp"
+#include "lib/process/run_as.hpp"
 
 namespace muster {
 namespace fs = std::filesystem;
@@ -109,7 +110,10 @@ std::optional<ExitCode> Daemon::open_data_directory() {
   }
   data_directory_.emplace(std::move(*opened));
   if (!configuration_->file.empty()) return std::nullopt;
-  if (const auto written = config::write_first_files(folder); !written)
+  const auto worker_user = choose_worker_user(std::nullopt, own_user());
+  const auto written =
+      worker_user ? config::write_first_files(folder, *worker_user) : worker_user.error();
+  if (!written)
     log_.warning("there is no worker configuration to start from: " + written.error().message);
   return std::nullopt;
 }
