@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/base/atomic_file.hpp"
+#include "lib/base/file_ownership.hpp"
 
 namespace muster::agent {
 namespace fs = std::filesystem;
@@ -82,6 +83,8 @@ Result<AgentFolder> AgentFolder::take(const fs::path& path, const std::optional<
   const mode_t mode = reader ? 0711 : 0700;
   if ((status.st_mode & 0777) != mode && ::chmod(path.c_str(), mode) != 0)
     return unusable(path, "others may use it, and it is not ours to change that");
+  if (const auto ours = check_ownership(path, "the agent's folder", OthersMay::read); !ours)
+    return ours.error();
   FileDescriptor lock(::open((path / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock) return unusable(path, std::string("lock: ") + std::strerror(errno));
   if (!take_lock(lock.get(), path / "lock")) {
