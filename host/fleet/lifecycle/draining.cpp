@@ -61,7 +61,10 @@ bool Draining::may_shrink(const Pool& pool, const Worker& worker) const {
       pool.outside.pending > 0 ||
       (pool.in_queue > 0 && launch_configs_[worker.launch_config].queue_wants_it);
   if (waited_for && pool.surplus < worker.capacity) return false;
-  if (totals.running - worker.capacity < pool.spec->settings.min_capacity) return false;
+  // Not all workers say when they work; the queue knows how many of them do.
+  const std::int64_t least =
+      std::max(pool.spec->settings.min_capacity, pool.outside.claimed.value_or(0));
+  if (totals.running - worker.capacity < least) return false;
   const std::int64_t idle_after =
       totals.idle - std::max(0, worker.capacity - std::max(0, worker.busy));
   return pool.spec->lifecycle.warm_capacity <= 0 ||
