@@ -289,7 +289,7 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
     if (!application_.booted || created_ == Time{}) return;
     const std::chrono::duration<double> provision = *application_.booted - created_;
     const std::chrono::duration<double> startup = host().clock->now() - *application_.booted;
-    state_->meters.observe_start(claim().provider.str(), provision.count(), startup.count());
+    state_->meters.observe_start(claim(), provision.count(), startup.count());
   }
 
   // ---- it gets nothing

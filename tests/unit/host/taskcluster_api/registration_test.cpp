@@ -116,7 +116,8 @@ TEST_F(Registering, what_newer_workers_say_besides_is_ignored) {
   metrics::Page page;
   fixture.registrar->meters().write(page);
   EXPECT_THAT(page.text(),
-              HasSubstr("muster_worker_manager_startup_seconds_sum{providerId=\"rack\"} 30"));
+              HasSubstr("\nworker_manager_worker_startup_seconds_sum{workerPoolId=\"p/w\","
+                        "providerId=\"rack\",workerGroup=\"g\"} 30"));
   EXPECT_THAT(page.text(), HasSubstr("outcome=\"registered\""));
   newer["systemBootTime"] = "yesterday";
   EXPECT_EQ(enter(newer).status, 400);
