@@ -30,7 +30,7 @@ Result<Registered> WorkerRegistration::register_worker(const WorkerName& name,
   if (proven.admission)
     if (const auto admitted = machines_.admit(at, name, *proven.admission); !admitted)
       return admitted.error();
-  const Index index = table_.lookup(at, name.worker_group.str(), name.worker_id.str());
+  const Index index = table_.lookup(at, name);
   if (index == no_index || pools_[workers_[index].pool].id != name.worker_pool_id) {
     list_soon(at);  // its launch may have lost its answer
     return Error::not_found("there is no " + in_words(name) +
