@@ -46,7 +46,8 @@ Agent::Agent(Configuration configuration, AgentFolder folder, Log log, const sig
       place_(configuration_.place) {
   const Time boot = configuration_.identity.kind == IdentityKind::local ? clock_.now()
                                                                         : machine_boot_time(clock_);
-  registrar_ = std::make_unique<Registrar>(configuration_, loop_, http_, host_, children_, boot);
+  registrar_ = std::make_unique<Registrar>(configuration_, loop_, http_, host_, children_, boot,
+                                           folder_.registration_key());
 }
 
 Agent::~Agent() = default;
@@ -153,7 +154,7 @@ void Agent::take_grant(const CallOutcome& outcome, std::optional<Grant> grant) {
   if (first && host_.offset() != 0ms)
     log_.warning("this machine's clock is wrong; the host's counts",
                  {{"milliseconds", -host_.offset().count()}});
-  lifecycle_.granted(now, lasts);
+  lifecycle_.granted(now, lasts, std::exchange(grant_.outdated, std::nullopt));
   step();
   write_status();
   ::malloc_trim(0);

@@ -15,6 +15,8 @@ namespace muster::agent {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr std::size_t registration_key_letters = 43;  // as random_token() makes it
+
 std::string all_of(const fs::path& file) {
   const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
@@ -88,6 +90,15 @@ void AgentFolder::remove_secrets() const {
   for (const auto& entry : fs::directory_iterator(path_, failed))
     for (const fs::path& path : {credentials(), worker_config(), environment()})
       if (is_unfinished(entry.path(), path)) ::unlink(entry.path().c_str());
+}
+
+Secret AgentFolder::registration_key() const {
+  std::string kept = all_of(file("registration-key"));
+  kept.erase(kept.find_last_not_of(" \n") + 1);
+  if (kept.size() == registration_key_letters) return Secret(std::move(kept));
+  Secret made = random_token();
+  (void)write_file_atomically(file("registration-key"), made.reveal() + "\n", 0600);
+  return made;
 }
 
 void AgentFolder::write_status(const std::string& text) const {

@@ -31,6 +31,9 @@ class AgentFolder {
   // Credentials and what has them inside, also what an agent that was killed had begun to write.
   // IDEMPOTENT
   void remove_secrets() const;
+  // What the worker shows with each registration, so that nobody else registers as it: made once,
+  // and the same after a restart. If it cannot be kept, it is good for this agent only.
+  Secret registration_key() const;
   // For people; failures are ignored.
   void write_status(const std::string& text) const;
 

@@ -85,38 +85,56 @@ void Lifecycle::begin(SteadyTime now) {
   do_next(Register{});
 }
 
-void Lifecycle::granted(SteadyTime now, Milliseconds lasts) {
-  if (phase_ != Phase::registering && phase_ != Phase::running) return;
-  have_previous_ = phase_ == Phase::running;
-  phase_ = Phase::running;
+void Lifecycle::granted(SteadyTime now, Milliseconds lasts, std::optional<std::string> outdated) {
+  if (phase_ != Phase::registering && phase_ != Phase::running && !retiring_) return;
+  have_previous_ = phase_ != Phase::registering;
+  if (phase_ == Phase::registering) phase_ = Phase::running;
+  activity_known_ = true;
+  outdated_ = std::move(outdated);
+  take_lease(now, lasts);
+  if (retiring_) kill_at_ = lease_end_;
+  do_next(WriteConfiguration{});
+}
+
+void Lifecycle::take_lease(SteadyTime now, Milliseconds lasts) {
   failures_ = refusals_ = 0;
   trying_previous_ = lease_in_doubt_ = false;
-  activity_known_ = true;
   const Timings& timings = options_.timings;
   const bool lasts_at_all = lasts > 0ms;
   lease_end_ = now + (lasts_at_all ? lasts : timings.request_timeout);
   renew_at_ = now + (lasts_at_all ? renewal_delay(lasts, timings.renew_before, random_())
                                   : timings.retry_min);
   call_at_ = renew_at_;
-  do_next(WriteConfiguration{});
 }
 
 void Lifecycle::written(SteadyTime now, const std::optional<std::string>& failure) {
-  if (phase_ != Phase::running) return;
+  if (phase_ != Phase::running && !retiring_) return;
   if (failure) {
     do_next(WriteLog{true, *failure});
     reported_error(now, {"could not write the worker's configuration", *failure});
     return stop(now, ExitCode::cannot_refresh, "the configuration could not be written",
                 options_.timings.stop_grace);
   }
-  if (alive_) return do_next(RefreshWorker{});
-  alive_ = true;
-  do_next(StartWorker{});
+  if (alive_) {
+    do_next(RefreshWorker{});
+  } else {
+    alive_ = true;
+    do_next(StartWorker{});
+  }
+  if (outdated_ && !retiring_) retire(now);
+}
+
+// It takes no more work and finishes what it has; that may take longer than these credentials last.
+void Lifecycle::retire(SteadyTime now) {
+  const auto renew_at = call_at_;
+  stop_until_lease_end(now, ExitCode::no_longer_current, *outdated_);
+  retiring_ = phase_ == Phase::stopping;
+  if (retiring_) call_at_ = renew_at;
 }
 
 void Lifecycle::not_granted(SteadyTime now, const CallOutcome& outcome) {
   if (phase_ == Phase::registering) return registration_failed(now, outcome);
-  if (phase_ == Phase::running) renewal_failed(now, outcome);
+  if (phase_ == Phase::running || retiring_) renewal_failed(now, outcome);
 }
 
 void Lifecycle::registration_failed(SteadyTime now, const CallOutcome& outcome) {
@@ -310,6 +328,7 @@ void Lifecycle::stop_requested(SteadyTime now) {
 void Lifecycle::stop(SteadyTime now, ExitCode code, std::string reason, Milliseconds grace) {
   call_at_.reset();
   if (phase_ == Phase::stopping) {  // only ever sooner
+    retiring_ = false;
     if (kill_at_) kill_at_ = std::min(*kill_at_, now + grace);
     return tick(now);
   }
@@ -331,6 +350,7 @@ void Lifecycle::stop_until_lease_end(SteadyTime now, ExitCode code, std::string 
 
 void Lifecycle::leave(SteadyTime now) {
   phase_ = Phase::removing;
+  retiring_ = false;
   call_at_.reset();
   remove_until_ = now + options_.timings.remove_timeout / 2;  // for what is still to be told
   if (pending_reports_ == 0) remove_or_end(now);
@@ -377,6 +397,10 @@ void Lifecycle::tick(SteadyTime now) {
     case Phase::running:
       return tick_running(now);
     case Phase::stopping:
+      if (retiring_ && call_at_ && now >= *call_at_) {
+        call_at_.reset();
+        do_next(Renew{trying_previous_});
+      }
       if (!kill_at_ || now < *kill_at_) return;
       kill_at_.reset();
       do_next(WriteLog{true, "the worker did not end in time and is killed"});

@@ -67,7 +67,9 @@ class Fleet {
   // Workers. `not_found`: there is no such worker. Error code "gone": it is no longer wanted, and
   // why. Of a secret only the digest is known here. A worker renews its credentials with the secret
   // that it was told last; the one before is good until then, for the answer may have been lost.
-  // Error code "wrongSecret": it is neither.
+  // Error code "wrongSecret": it is neither. A worker that was launched registers once, or again
+  // with the key that it showed with its first registration. One that is outdated and works goes on
+  // renewing for the `finish_tasks` of its pool, and is told why it is to end.
   Result<Registered> register_worker(const WorkerName& name, const ProviderId& provider,
                                      const Sha256& secret, Now now, const Proven& proven = {});
   Result<Registered> reregister_worker(const WorkerName& name, const Sha256& secret,

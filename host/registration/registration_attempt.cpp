@@ -15,6 +15,9 @@ using fleet::Fleet;
 using fleet::Now;
 using Checked = std::optional<Refusal>;  // nothing: it passes
 
+// Below that it could be guessed: 22 letters of base64 are 132 bits.
+constexpr std::size_t shortest_registration_key = 22, longest_registration_key = 256;
+
 class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAttempt> {
  public:
   RegistrationAttempt(std::shared_ptr<State> state, Application application, Done done)
@@ -37,6 +40,7 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
     const store::Health health = host().fleet->store_health();
     if (!health.ok) return refuse({RefusalReason::read_only, health.sentence});
     if (const Checked refusal = take_reported_resources()) return refuse(*refusal);
+    if (const Checked refusal = take_registration_key()) return refuse(*refusal);
     if (claim().name.worker_id.empty())
       ask_provider_for_name();
     else
@@ -65,6 +69,21 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
     if (!read) return Refusal::invalid(read.error().message);
     reported_ = std::move(*read);
     application_.proof.erase("queue");
+    return std::nullopt;
+  }
+
+  // It is for the fleet, which keeps its digest; the provider does not get it.
+  Checked take_registration_key() {
+    const json::value* given = application_.proof.if_contains("registrationKey");
+    if (!given) return std::nullopt;
+    const std::string_view key = given->is_string() ? std::string_view(given->get_string()) : "";
+    if (key.size() < shortest_registration_key || key.size() > longest_registration_key)
+      return Refusal::invalid("registrationKey in workerIdentityProof must be a string of " +
+                              std::to_string(shortest_registration_key) + " to " +
+                              std::to_string(longest_registration_key) +
+                              " characters that the worker has drawn at random");
+    registration_key_ = sha256(key);
+    application_.proof.erase("registrationKey");
     return std::nullopt;
   }
 
@@ -245,7 +264,10 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
                                      "/" + identity.worker_id.str()));
     const store::Health health = host().fleet->store_health();
     if (!health.ok) return refuse({RefusalReason::read_only, health.sentence});
-    fleet::Proven proven{.admission = {}, .claims = identity.claims, .reported = reported_};
+    fleet::Proven proven{.admission = {},
+                         .claims = identity.claims,
+                         .reported = reported_,
+                         .registration_key = registration_key_};
     if (declared_workers_) proven.admission = identity.admission;
     if (unknown_worker_ && !proven.admission) return refuse(worker_does_not_exist(claim()));
     enter_fleet(std::move(proven));
@@ -328,6 +350,7 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
   bool expected_ = false;  // the fleet has it, and it is not about to end
   std::string challenge_;
   std::optional<fleet::QueueFacts> reported_;
+  Sha256 registration_key_{};
   WorkerRecord record_;
   Time created_{};
 

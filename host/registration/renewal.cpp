@@ -34,9 +34,9 @@ class Renewal {
     }
     state_->meters.count(claim_.provider.str(), RegistrationOutcome::renewed);
     const Time expires = renewed_->credentials_expire;
-    done_(GrantedCredentials{claim_,
-                             issue_credentials(*state_->host.authority, claim_, at_, expires),
-                             expires, std::move(renewed_->worker_config), std::move(next_)});
+    done_(GrantedCredentials{
+        claim_, issue_credentials(*state_->host.authority, claim_, at_, expires), expires,
+        std::move(renewed_->worker_config), std::move(next_), std::move(renewed_->outdated)});
   }
 
  private:

@@ -21,6 +21,7 @@ std::string credentials_text(const registration::GrantedCredentials& granted) {
   text.key("certificate").string(granted.credentials.certificate).end_object();
   text.key("workerConfig").object(granted.worker_config);
   text.key("secret").string(granted.renewal_secret.reveal());
+  if (granted.outdated) text.key("outdated").string(*granted.outdated);
   return text.end_object().take();
 }
 

@@ -53,10 +53,17 @@ Result<Registered> WorkerRegistration::register_worker(const WorkerName& name,
     return no_longer_wanted(in_words(name) + " is outdated: " + worker.reason);
   if (worker.declared() && launch_config.outdated)
     return no_longer_wanted(in_words(name) + " is outdated: " + *launch_config.outdated);
+  if (!may_register(worker, proven.registration_key))
+    return Error::invalid("Worker " + name.worker_group.str() + "/" + name.worker_id.str() +
+                          " has registered already: a worker that was launched registers once, and "
+                          "renews with its secret");
   const bool first = worker.registered == Time{};
   const bool was_away = worker.drain == Drain::absent || worker.drain == Drain::nonconformant ||
                         (worker.drain == Drain::interrupted && worker.declared());
-  if (first) became_running(index);
+  if (first) {
+    became_running(index);
+    WorkerEdit(table_, index)->registration_key = proven.registration_key;
+  }
   Registered registered = renew(index, secret, {});
   link_.keep_reported(worker.number, proven.reported);
   if (was_away) draining_.end(index, "it has registered");
@@ -65,6 +72,12 @@ Result<Registered> WorkerRegistration::register_worker(const WorkerName& name,
         "worker-running", worker, first ? "registered" : "registered again",
         proven.claims.empty() ? json::object() : json::object{{"claims", proven.claims}});
   return registered;
+}
+
+bool WorkerRegistration::may_register(const Worker& worker, const Sha256& key) const {
+  if (worker.declared() || worker.state == WorkerState::requested) return true;
+  return worker.registration_key != Sha256{} &&
+         equal_in_constant_time(worker.registration_key, key);
 }
 
 void WorkerRegistration::became_running(Index index) {
@@ -87,10 +100,20 @@ void WorkerRegistration::became_running(Index index) {
   agenda_.wake(worker.pool);
 }
 
+// A worker that does not say whether it works may do so: with a refusal it would lose its task.
+bool WorkerRegistration::may_finish(const Worker& worker) const {
+  const bool works = worker.busy != 0 || link_.leased_of(worker) > 0;
+  return works && clock_.now() < worker.since + registry_.lifecycle_of(worker).finish_tasks;
+}
+
 Registered WorkerRegistration::renew(Index index, const Sha256& secret, const Sha256& next_secret) {
   const Lifecycle& life = registry_.lifecycle_of(workers_[index]);
   WorkerEdit worker(table_, index);
-  worker->credentials_expire = clock_.now() + life.reregistration_timeout;
+  Time expire = clock_.now() + life.reregistration_timeout;
+  if (worker->drain == Drain::outdated)  // no longer than it may stay, but not less than it had
+    expire =
+        std::max(worker->credentials_expire, std::min(expire, worker->since + life.finish_tasks));
+  worker->credentials_expire = expire;
   worker->last_active = clock_.now();
   worker->secret = secret;
   worker->next_secret = next_secret;
@@ -119,7 +142,8 @@ Result<Registered> WorkerRegistration::reregister_worker(const WorkerName& name,
     return no_longer_wanted(in_words(name) + " was declared until " + format_time(worker.expires));
   if (worker.drain == Drain::nonconformant)
     return no_longer_wanted(in_words(name) + " is in quarantine: " + worker.reason);
-  if (worker.drain == Drain::outdated) {
+  const bool outdated = worker.drain == Drain::outdated;
+  if (outdated && !may_finish(worker)) {
     Error told = no_longer_wanted(in_words(name) + " is outdated: " + worker.reason);
     if (worker.declared() && pools_[worker.pool].spec)
       quarantine_.set_aside(*index, "outdated: " + worker.reason);
@@ -128,6 +152,7 @@ Result<Registered> WorkerRegistration::reregister_worker(const WorkerName& name,
   const bool was_absent = worker.drain == Drain::absent;
   Registered renewed = renew(*index, secret, next_secret);
   if (was_absent) draining_.end(*index, "it has renewed its credentials");
+  if (outdated) renewed.outdated = worker.reason;
   return renewed;
 }
 

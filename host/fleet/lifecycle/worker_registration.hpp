@@ -39,6 +39,11 @@ class WorkerRegistration : Stage {
   Result<void> sign_off(const WorkerName& name, const std::string& reason);
 
  private:
+  // A worker that was launched registers once; again only with the key that it showed then, which
+  // the tasks on it cannot read as they can read the proofs of clouds.
+  bool may_register(const Worker& worker, const Sha256& key) const;
+  // It is outdated, but has work and time for it.
+  bool may_finish(const Worker& worker) const;
   void became_running(Index worker);
   Registered renew(Index worker, const Sha256& secret, const Sha256& next_secret);
 

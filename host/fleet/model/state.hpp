@@ -53,6 +53,7 @@ struct Worker {
   Time last_modified{};
   Time expires{};                  // of a worker that its owner declared
   Sha256 secret{}, next_secret{};  // digests; all zero: there is none
+  Sha256 registration_key{};       // likewise: what it must show to register again
 
   // The host did not launch it, so it is no instance of a listing and does not end for lack of
   // work.

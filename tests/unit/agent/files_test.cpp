@@ -111,6 +111,31 @@ TEST(AgentFolder, forgets_secrets_that_a_killed_agent_had_begun_to_write) {
   EXPECT_THAT(left, ::testing::UnorderedElementsAre("lock", ".mine"));
 }
 
+TEST(AgentFolder, keeps_the_key_of_registrations_over_restarts_and_hides_it) {
+  const TemporaryFolder folder;
+  std::string key;
+  {
+    const auto taken = AgentFolder::take(folder / "f");
+    key = taken->registration_key().reveal();
+    EXPECT_EQ(key.size(), 43u);
+    taken->remove_secrets();
+  }
+  const auto again = AgentFolder::take(folder / "f");
+  EXPECT_EQ(again->registration_key().reveal(), key);
+  struct stat status {};
+  ASSERT_EQ(::stat((folder / "f/registration-key").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+TEST(AgentFolder, replaces_a_key_of_registrations_that_is_damaged) {
+  const TemporaryFolder folder;
+  const auto taken = AgentFolder::take(folder / "f");
+  std::ofstream(folder / "f/registration-key") << "short\n";
+  const std::string key = taken->registration_key().reveal();
+  EXPECT_EQ(key.size(), 43u);
+  EXPECT_EQ(taken->registration_key().reveal(), key);
+}
+
 TEST(ShellText, survives_quotes_and_skips_what_is_no_variable) {
   EXPECT_EQ(
       shell_text({{"A", "it's $HOME `x`\n"}, {"1B", "x"}, {"C-D", "x"}, {"", "x"}, {"_e", ""}}),

@@ -180,9 +180,15 @@ struct Renewal {
   Renewal() {
     driver.demand("p/w", 1);
     name = driver.name("cloud-1");
-    EXPECT_TRUE(
-        driver.fleet().register_worker(name, ProviderId("cloud"), sha256("first"), driver.now()));
+    EXPECT_TRUE(enter("first"));
+  }
+
+  bool enter(const std::string& secret) {
+    const auto done =
+        driver.fleet().register_worker(name, ProviderId("cloud"), sha256(secret), driver.now(),
+                                       {.registration_key = sha256("the worker's own key")});
     driver.settle();
+    return done.has_value();
   }
 
   bool renew(const std::string& with, const std::string& next) {
@@ -217,8 +223,7 @@ TEST(Secrets, the_one_before_is_good_until_the_new_one_is_used) {
 TEST(Secrets, a_registration_makes_all_earlier_ones_worthless) {
   Renewal renewal;
   EXPECT_TRUE(renewal.renew("first", "second"));
-  ASSERT_TRUE(renewal.driver.fleet().register_worker(renewal.name, ProviderId("cloud"),
-                                                     sha256("again"), renewal.driver.now()));
+  ASSERT_TRUE(renewal.enter("again"));
   EXPECT_FALSE(renewal.renew("first", "x"));
   EXPECT_FALSE(renewal.renew("second", "x"));
   EXPECT_TRUE(renewal.renew("again", "x"));

@@ -68,12 +68,6 @@ TEST(Registration, gives_credentials_and_the_worker_configuration) {
   EXPECT_EQ(driver.launch_config("lc-1")->health.last_hour(driver.wall()).registered, 1);
 }
 
-TEST(Registration, twice_is_once) {
-  FleetDriver driver = registered_fleet(1);
-  ASSERT_TRUE(driver.register_worker("cloud-1").has_value());
-  EXPECT_EQ(driver.launch_config("lc-1")->health.last_hour(driver.wall()).registered, 1);
-}
-
 TEST(Registration, again_before_the_first_is_refused) {
   FleetDriver driver = simple_fleet();
   driver.demand("p/w", 1);
