@@ -123,7 +123,10 @@ Result<void> ClientStore::check_scopes(const std::vector<std::string>& scopes,
   for (const std::string& one : all.list()) wanted.push_back(scope(one));
   const auto refused = Authority::refuse(by, all_of(std::move(wanted)));
   if (!refused) return {};
-  return Error::auth("a client can only give scopes that it has. " + *refused);
+  return Error::auth(
+      "a client can only give scopes that it has, and only change clients whose "
+      "scopes it has. " +
+      *refused);
 }
 
 Result<void> ClientStore::check_store() const {
@@ -193,11 +196,16 @@ Result<ClientStore::Made> ClientStore::create(const std::string& client_id, cons
   return made;
 }
 
-Result<ClientRow*> ClientStore::changeable(const std::string& client_id) {
+// A caller with fewer scopes than the client could otherwise take it over in steps: first take its
+// scopes away, then ask for its new secret.
+Result<ClientRow*> ClientStore::changeable(const std::string& client_id, const Caller& by) {
   if (client_id == host_client_id)
     return Error::invalid("the host needs its own client to sign the credentials of workers");
   const auto found = rows_.find(client_id);
-  if (found != rows_.end()) return &found->second;
+  if (found != rows_.end()) {
+    if (const auto may = check_scopes(scopes_of(found->second), by); !may) return may.error();
+    return &found->second;
+  }
   if (parts_.authority->is_configured(client_id))
     return Error::invalid("the client `" + client_id +
                           "` is in the host's configuration: change it there and send SIGHUP");
@@ -209,7 +217,7 @@ Result<ClientRow> ClientStore::change(const std::string& client_id, const Wanted
   if (const auto may = check_scopes(wanted.scopes, by); !may) return may.error();
   if (const auto ok = check_store(); !ok) return ok.error();
   Lock lock(mutex_);
-  const auto found = changeable(client_id);
+  const auto found = changeable(client_id, by);
   if (!found) return found.error();
   ClientRow row = **found;
   row.description = wanted.description;
@@ -226,10 +234,8 @@ Result<ClientStore::Made> ClientStore::rotate(const std::string& client_id, mill
                                               const Caller& by) {
   if (const auto ok = check_store(); !ok) return ok.error();
   Lock lock(mutex_);
-  const auto found = changeable(client_id);
+  const auto found = changeable(client_id, by);
   if (!found) return found.error();
-  // A caller that gets the secret can do all that the client can.
-  if (const auto may = check_scopes(scopes_of(**found), by); !may) return may.error();
   Made made{**found, random_token()};
   const Time now = parts_.clock->now();
   made.row.replaced_secret = grace.count() > 0 ? made.row.secret : "";
@@ -246,10 +252,8 @@ Result<ClientRow> ClientStore::set_disabled(const std::string& client_id, bool d
                                             const Caller& by) {
   if (const auto ok = check_store(); !ok) return ok.error();
   Lock lock(mutex_);
-  const auto found = changeable(client_id);
+  const auto found = changeable(client_id, by);
   if (!found) return found.error();
-  if (!disabled)
-    if (const auto may = check_scopes(scopes_of(**found), by); !may) return may.error();
   ClientRow row = **found;
   if (row.disabled == disabled) return row;
   row.disabled = disabled;
@@ -262,7 +266,7 @@ Result<ClientRow> ClientStore::set_disabled(const std::string& client_id, bool d
 Result<void> ClientStore::remove(const std::string& client_id, const Caller& by) {
   if (const auto ok = check_store(); !ok) return ok.error();
   Lock lock(mutex_);
-  const auto found = changeable(client_id);
+  const auto found = changeable(client_id, by);
   if (!found) return found.error();
   const ClientRow row = **found;
   rows_.erase(client_id);

@@ -46,7 +46,8 @@ class ClientStore {
   };
 
   // Errors: `invalid` (the name, the scopes; code "RequestConflict" if there is one), `auth` (the
-  // caller would give what it does not have), `notFound`, `transient` (the store).
+  // caller lacks scopes that it would give, or that the client has), `notFound`, `transient` (the
+  // store).
   Result<Made> create(const std::string& client_id, const Wanted& wanted, const Caller& by);
   Result<ClientRow> change(const std::string& client_id, const Wanted& wanted, const Caller& by);
   // The old secret counts for another `grace`.
@@ -67,7 +68,7 @@ class ClientStore {
   std::string sealed(const ClientRow& row, const Secret& secret) const;
   void make_host_client();
   Result<void> check_scopes(const std::vector<std::string>& scopes, const Caller& by) const;
-  Result<ClientRow*> changeable(const std::string& client_id);
+  Result<ClientRow*> changeable(const std::string& client_id, const Caller& by);
   Result<void> check_store() const;
   // Puts the row, lets go of the lock, and waits.
   Result<void> keep(Lock lock, const ClientRow& row, const char* kind, const Caller& by);
