@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <future>
+#include <malloc.h>
 #include <thread>
 
 #include "host/api/api.hpp"
@@ -19,6 +20,20 @@ namespace muster {
 namespace fs = std::filesystem;
 namespace {
 
+// A body of the largest size may become a hundred times as large when it is parsed.
+constexpr std::size_t large_bodies_at_once = 2, large_bodies_waiting = 32;
+
+// Otherwise the pages that many small values took stay with the process.
+void return_memory() {
+  ::malloc_trim(0);
+}
+
+// The configuration was checked, so each of them is a network.
+Networks trusted_proxies(const config::HostConfiguration& configuration) {
+  auto proxies = Networks::parse(configuration.auth.trusted_proxies);
+  return proxies ? std::move(*proxies) : Networks();
+}
+
 http::ServerSettings server_settings(const config::HostConfiguration& configuration) {
   const config::HttpSettings& http = configuration.http;
   http::ServerSettings settings;
@@ -26,7 +41,11 @@ http::ServerSettings server_settings(const config::HostConfiguration& configurat
   settings.port = configuration.listen.port;
   settings.threads = http.threads;
   settings.max_connections = http.max_connections;
-  settings.limits = {http.max_header_bytes, http.max_body_bytes};
+  settings.limits = {http.max_header_bytes, http.max_body_bytes, http.max_open_body_bytes};
+  // One body that is allowed always has room.
+  settings.bodies.of_peer = std::max(http.max_buffered_body_bytes_per_peer, http.max_body_bytes);
+  settings.bodies.of_all = std::max(http.max_buffered_body_bytes, settings.bodies.of_peer);
+  settings.trusted_proxies = trusted_proxies(configuration);
   settings.header_timeout = http.header_timeout;
   settings.body_timeout = http.body_timeout;
   settings.write_timeout = http.write_timeout;
@@ -143,6 +162,9 @@ std::optional<ExitCode> Daemon::listen() {
   router_ =
       std::make_unique<http::Router>(log_, auth::Guard(auth_.authority(), api::route_scopes()));
   workers_ = std::make_unique<http::WorkerThreads>(2, 64, log_);
+  body_readers_ = std::make_unique<http::WorkerThreads>(large_bodies_at_once, large_bodies_waiting,
+                                                        log_, return_memory);
+  router_->read_large_bodies_on(*body_readers_);
   auto server = http::Server::listen(server_settings(*configuration_), *router_, clock_, log_);
   if (!server) {
     log_.error(server.error().message);
@@ -311,6 +333,7 @@ void Daemon::take_over(const config::Report& report) {
     return;
   }
   apply_log_settings(next->log);
+  server_->trust_proxies(trusted_proxies(*next));
   if (fleet_) fleet_->providers_configured(next);
   std::vector<std::string> problems;
   for (const Error& error :
@@ -342,9 +365,11 @@ bool Daemon::end_plugins_by(SteadyTime until) {
   auto end = ended->get_future();
   std::thread([plugins = std::shared_ptr(std::move(plugins_)),
                registrar = std::shared_ptr(std::move(registrar_)),
+               readers = std::shared_ptr(std::move(body_readers_)),
                workers = std::shared_ptr(std::move(workers_)),
                fleet = std::shared_ptr(std::move(fleet_)), patience = left_until(until),
                ended]() mutable {
+    readers.reset();    // they use all of the others
     workers.reset();    // they call plugins and the fleet
     registrar.reset();  // so does this
     if (fleet) fleet->stop(patience);

@@ -73,7 +73,8 @@ class Daemon {
   metrics::Metrics metrics_;
   std::unique_ptr<http::WorkerThreads> workers_;  // for handlers that wait for plugins
   std::unique_ptr<http::Router> router_;
-  std::unique_ptr<http::Server> server_;  // last: its threads use all of the above
+  std::unique_ptr<http::WorkerThreads> body_readers_;  // for requests with large bodies
+  std::unique_ptr<http::Server> server_;               // last: its threads use all of the above
 };
 
 }  // namespace muster

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,6 +22,13 @@ void raise_limit_of_open_files() {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// Memory of a large body goes back to the system when it is freed. By default the C library keeps
+// more and more of it: up to 32 MiB of each allocation, and twice that at the end of each heap.
+void return_large_memory() {
+  ::mallopt(M_MMAP_THRESHOLD, 4 << 20);
+  ::mallopt(M_TRIM_THRESHOLD, 16 << 20);
 }
 
 void print_mistakes(const config::Report& report) {
@@ -67,6 +75,7 @@ ExitCode run(const CommandLine& command_line) {
   if (!report.configuration) return ExitCode::configuration;
   ::umask(0077);
   raise_limit_of_open_files();
+  return_large_memory();
   return Daemon(command_line, defaults, report).run();
 }
 

@@ -122,7 +122,7 @@ class OwnApi final : public endpoints::Api {
  private:
   bool read_body(Call& call) const {
     if (call.request().body.empty() && !call.endpoint().input_required) return true;
-    auto parsed = json::parse_object(call.request().body);
+    auto parsed = http::parse_object_body(call.request().body);
     if (!parsed) {
       call.fail(input_error("the request's body: " + parsed.error().message));
       return false;

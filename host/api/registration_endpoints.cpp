@@ -114,14 +114,14 @@ bool is_address(std::string_view text) {
 // Challenges
 
 std::optional<Failure> refuse_peer(const Call& call) {
-  const auto refusal = registrar_of(call).check_peer(registration::address_of(call.request().peer));
+  const auto refusal = registrar_of(call).check_peer(registration::address_of(call.request()));
   if (!refusal) return std::nullopt;
   return failure_of(*refusal);
 }
 
 // What is not even a question is a registration that failed.
 void note_malformed(const Call& call) {
-  registrar_of(call).note_malformed_request(registration::address_of(call.request().peer));
+  registrar_of(call).note_malformed_request(registration::address_of(call.request()));
 }
 
 Answer make_challenge(const Call& call) {
@@ -226,6 +226,7 @@ std::vector<Endpoint> registration_endpoints() {
        .scopes = open_to_all("a machine that registers has no credentials yet"),
        .handler = make_challenge,
        .input = "ChallengeRequest",
+       .max_body_bytes = 4 * 1024,
        .output = "Challenge",
        .errors = {bad_input, "TooManyRequests"},
        .category = "workers",

@@ -17,8 +17,9 @@ NonceWindows::Seen NonceWindows::see(const std::string& client_id, std::int64_t 
   Window& window = windows_[client_id];
   auto& nonces = window.nonces;
   nonces.erase(nonces.begin(), nonces.lower_bound({now - skew, {}}));
-  if (ts <= window.floor) return Seen::too_old;
+  if (ts <= std::max(window.floor, times_.before_start(client_id))) return Seen::too_old;
   if (!nonces.emplace(ts, std::move(kept)).second) return Seen::again;
+  times_.note(client_id, ts);
   if (nonces.size() > most) {
     window.floor = std::max(window.floor, nonces.begin()->first);
     nonces.erase(nonces.begin(),

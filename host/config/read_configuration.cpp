@@ -131,6 +131,9 @@ class Reader {
     read(from, "maxConnections", http.max_connections);
     read_size(from, "maxHeaderBytes", http.max_header_bytes);
     read_size(from, "maxBodyBytes", http.max_body_bytes);
+    read_size(from, "maxOpenBodyBytes", http.max_open_body_bytes);
+    read_size(from, "maxBufferedBodyBytes", http.max_buffered_body_bytes);
+    read_size(from, "maxBufferedBodyBytesPerPeer", http.max_buffered_body_bytes_per_peer);
     read(from, "headerTimeout", http.header_timeout);
     read(from, "bodyTimeout", http.body_timeout);
     read(from, "writeTimeout", http.write_timeout);

@@ -3,6 +3,7 @@
 // cannot contradict each other.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -82,6 +83,8 @@ struct Endpoint {
   std::vector<QueryParameter> query = {};
   std::string_view input = {};  // the schema of the body; empty: none is read
   bool input_required = true;
+  // The largest body; 0: http.maxBodyBytes, or http.maxOpenBodyBytes without valid credentials.
+  std::uint64_t max_body_bytes = 0;
   std::string_view output = {};  // the schema of the answer; empty: none
   int status = 200;              // of a good answer
   std::string_view content_type = "application/json";

@@ -22,7 +22,7 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
         application_(std::move(application)),
         done_(std::move(done)),
         peer_key_(application_.voucher ? relay_key(application_.voucher->by)
-                                       : application_.address),
+                                       : network_of(application_.address)),
         // By the machine, so that one which fails delays no other behind the same relay.
         worker_key_(application_.voucher ? network_of(application_.voucher->address)
                                          : claim().key()) {}

@@ -6,6 +6,7 @@
 #include "host/taskcluster_api/pattern.hpp"
 #include "host/taskcluster_api/pretty_text.hpp"
 #include "lib/base/letter_case.hpp"
+#include "lib/http/answer.hpp"
 
 namespace muster::taskcluster_api {
 namespace {
@@ -30,7 +31,7 @@ bool is_json(const http::Request& request) {
 bool parse_body(Call& call) {
   const http::Request& request = call.request();
   if (request.body.empty() || !is_json(request)) return true;
-  auto parsed = json::parse(request.body);
+  auto parsed = http::parse_body(request.body);
   if (parsed && (parsed->is_object() || parsed->is_array())) {
     call.set_payload(std::move(*parsed));
     return true;
@@ -140,6 +141,11 @@ Failure to_failure(const Error& error) {
 
 Failure to_failure(const registration::Refusal& refusal) {
   return {registration::code_of(refusal.reason), refusal.message, refusal.retry_after};
+}
+
+// The names in the scopes of some endpoints are in the body; who asks is known before.
+bool Api::admit_head(Call& call) const {
+  return call.authenticate_head() && (call.endpoint().authorizes_by_request() || call.authorize());
 }
 
 bool Api::admit(Call& call) const {

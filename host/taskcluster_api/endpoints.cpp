@@ -299,6 +299,7 @@ const std::vector<Endpoint>& table() {
            open_to_all("a worker that registers has no credentials yet; it proves its identity"),
        .handler = register_worker,
        .input = "register-worker-request",
+       .max_body_bytes = 64 * 1024,
        .output = "register-worker-response",
        .category = "Worker Interface",
        .title = "Register a worker",

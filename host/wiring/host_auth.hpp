@@ -39,6 +39,7 @@ class HostAuth {
   const Clock& clock_;
   const Log log_;
   auth::Authority authority_;
+  bool keeps_seen_times_ = false;
   std::string url_ = "http://127.0.0.1:8600";
   std::unique_ptr<auth::ClientStore> book_;
   std::string store_unavailable_ = "the host is starting";
