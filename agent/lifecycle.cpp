@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace muster::agent {
 namespace {
@@ -11,6 +12,8 @@ using namespace std::chrono_literals;
 
 // A refusal may be about a proof that was a moment too old; the second one is believed.
 constexpr int refusals_to_believe = 2;
+// Of a worker that runs: the host may have to learn of it from its provider first.
+constexpr int refusals_to_believe_anew = 6;
 // What is left of the time that a cloud gives, for saying goodbye.
 constexpr Milliseconds for_goodbye = 2s;
 // A host that wants more is asked nevertheless.
@@ -90,7 +93,7 @@ void Lifecycle::granted(SteadyTime now, Milliseconds lasts) {
   have_previous_ = phase_ == Phase::running;
   phase_ = Phase::running;
   failures_ = refusals_ = 0;
-  trying_previous_ = lease_in_doubt_ = false;
+  trying_previous_ = registering_anew_ = lease_in_doubt_ = false;
   activity_known_ = true;
   const Timings& timings = options_.timings;
   const bool lasts_at_all = lasts > 0ms;
@@ -163,7 +166,12 @@ void Lifecycle::renewal_failed(SteadyTime now, const CallOutcome& outcome) {
         trying_previous_ = true;
         return do_next(Renew{true});
       }
-      return stop_until_lease_end(now, ExitCode::cannot_refresh, outcome.why);
+      // A host that lost its database does not know our secrets, and knows us by our proof once its
+      // provider has told it of us.
+      if (refusals_++ >= refusals_to_believe_anew)
+        return stop_until_lease_end(now, ExitCode::cannot_refresh, outcome.why);
+      if (!std::exchange(registering_anew_, true)) return do_next(Register{});
+      break;
     case CallOutcome::Kind::done:
     case CallOutcome::Kind::try_again:
     case CallOutcome::Kind::wrong_clock:
@@ -401,7 +409,10 @@ void Lifecycle::tick_running(SteadyTime now) {
                 options_.timings.stop_grace);
   if (call_at_ && now >= *call_at_) {
     call_at_.reset();
-    do_next(Renew{trying_previous_});
+    if (registering_anew_)
+      do_next(Register{});
+    else
+      do_next(Renew{trying_previous_});
   }
   if (activity_at_ && now >= *activity_at_) report_activity(now);
   if (ask_at_ && now >= *ask_at_ && may_ask()) {

@@ -155,7 +155,7 @@ class Lifecycle {
   std::optional<SteadyTime> call_at_;  // the next attempt of either, if none is under way
   SteadyTime give_up_at_{};
   int failures_ = 0, refusals_ = 0;
-  bool have_previous_ = false, trying_previous_ = false;
+  bool have_previous_ = false, trying_previous_ = false, registering_anew_ = false;
   bool lease_in_doubt_ = false;  // that the lease lasts as long as it seemed; until the next grant
   std::optional<SteadyTime> lease_end_, renew_at_;
 

@@ -87,8 +87,11 @@ TEST_F(MachineInTrouble, that_never_hears_the_answer_to_its_registration_registe
 
 TEST_F(MachineInTrouble, whose_renewal_is_refused_says_that_it_could_not_be_refreshed) {
   announce();
-  const auto between = proxy([](const std::string& request, std::string answer) {
-    if (!is_for(request, "/worker/reregister")) return answer;
+  std::atomic<int> registrations = 0;
+  const auto between = proxy([&](const std::string& request, std::string answer) {
+    const bool renews = is_for(request, "/worker/reregister");
+    const bool registers = is_for(request, "/worker/register");
+    if (!renews && (!registers || ++registrations == 1)) return answer;
     return ScriptedServer::with_status("403 Forbidden", R"({"code": "InsufficientScopes"})");
   });
   configure(between->url());
