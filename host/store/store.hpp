@@ -79,6 +79,9 @@ class Store {
   // Sees all that was committed before it began. THREADS: any.
   virtual Result<void> scan(const Scan& scan, const RowSink& sink) const = 0;
 
+  // What an operator should know about it though it works; empty: nothing. THREADS: any.
+  virtual std::string notice() const { return {}; }
+
   // A consistent copy into a new file while commits go on. THREADS: any.
   virtual Result<void> backup(const std::string& file) const = 0;
 };
