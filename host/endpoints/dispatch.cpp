@@ -151,9 +151,12 @@ void run_on_worker(const CallPtr& call, http::WorkerThreads& threads, std::funct
 
 void post_to_fleet(const CallPtr& call, std::function<void(fleet::Fleet&, fleet::Now)> input,
                    std::function<void()> durable) {
-  std::function<void()> when_durable;
-  if (durable) when_durable = [call, durable = std::move(durable)] { guarded(call, durable); };
-  call->host().fleet->post(answering_exceptions(call, std::move(input)), std::move(when_durable));
+  call->host().fleet->post_change(
+      answering_exceptions(call, std::move(input)),
+      [call, durable = std::move(durable)](const std::optional<Error>& error) {
+        if (error) return call->fail({"ReadOnly", error->message});
+        if (durable) guarded(call, durable);
+      });
 }
 
 }  // namespace muster::endpoints

@@ -21,8 +21,10 @@ Service::Service(std::unique_ptr<Fleet> fleet, ServiceParts parts)
     store_ok_ = health.ok;
     changed_.notify_all();
   };
-  if (parts_.rebuild_store)
+  if (parts_.rebuild_store) {
     settings.replace_damaged = [this](const Error& damage) { return replace_damaged(damage); };
+    settings.replaced = [this](const Error& damage) { tell_of_repair(damage); };
+  }
   committer_ = std::make_unique<store::Committer>(*parts_.store, *parts_.clock, parts_.log,
                                                   std::move(settings));
   lanes_ = std::make_unique<QuestionLanes>(
@@ -92,7 +94,7 @@ void Service::refuse_callers(const std::string& why) {
     const std::lock_guard lock(callers_mutex_);
     callers.swap(callers_);
   }
-  for (const auto& [caller, done] : callers) done(read_only(why));
+  for (const auto& [caller, done] : callers) done(unknown_outcome(why));
 }
 
 void Service::look(Look look) {
@@ -171,6 +173,8 @@ void Service::run() {
     }
     inputs.clear();
     request_waiters_.expire(now().wall);
+    // A store that does not answer tells nobody.
+    if (const store::Health health = store_health(); !health.ok) refuse_callers(health.sentence);
     lock.lock();
   }
   for (const Look& look : std::exchange(looks_, {})) run_look(look);
@@ -272,11 +276,25 @@ Result<void> Service::replace_damaged(const Error& damage) {
   std::optional<store::Batch> everything;
   read([&](const Fleet& fleet, Now) { everything = fleet.everything(); });
   if (!everything) return Error::cancelled("the host is stopping");
-  return parts_.rebuild_store(*everything);
+  return parts_.rebuild_store(std::move(*everything));
+}
+
+void Service::tell_of_repair(const Error& damage) {
+  events::Event event;
+  event.kind = "store-repaired";
+  event.text = "the store was written anew from memory: " + damage.message;
+  event.details = {{"reason", damage.message}};
+  post([event = std::move(event)](Fleet& fleet, Now now) { fleet.tell(event, now); });
 }
 
 Error Service::read_only() const {
   return read_only(store_health().sentence);
+}
+
+Error Service::unknown_outcome(const std::string& why) {
+  return read_only(why +
+                   ". This was under way, and may still be done when the store works again: look "
+                   "before you ask again");
 }
 
 Error Service::read_only(const std::string& why) {

@@ -229,11 +229,12 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
 
   // The worker is who it says, but not in the state that its pool wants.
   void quarantine(const std::string& why) {
-    host().fleet->post(
+    host().fleet->post_change(
         [self = shared_from_this(), why](Fleet& fleet, Now now) {
           fleet.not_conformant(self->claim().name, self->claim().provider, why, now);
         },
-        [self = shared_from_this(), why] {
+        [self = shared_from_this(), why](const std::optional<Error>& error) {
+          if (error) return self->refuse({RefusalReason::read_only, error->message});
           self->refuse({RefusalReason::gone, why});
         });
   }
@@ -256,9 +257,13 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
   // Answers when the change is durable.
   void enter_fleet(fleet::Proven proven) {
     renewal_secret_ = make_renewal_secret();
-    host().fleet->post([self = shared_from_this(), proven = std::move(proven)](
-                           Fleet& fleet, Now now) { self->change(fleet, proven, now); },
-                       [self = shared_from_this()] { self->finish(); });
+    host().fleet->post_change([self = shared_from_this(), proven = std::move(proven)](
+                                  Fleet& fleet, Now now) { self->change(fleet, proven, now); },
+                              [self = shared_from_this()](const std::optional<Error>& error) {
+                                if (error)
+                                  return self->refuse({RefusalReason::read_only, error->message});
+                                self->finish();
+                              });
   }
 
   void change(Fleet& fleet, const fleet::Proven& proven, Now now) {

@@ -26,8 +26,9 @@ class Renewal {
     renewed_ = fleet.reregister_worker(claim_.name, given_, sha256(next_.reveal()), now);
   }
 
-  // When the change is durable.
-  void finish() {
+  // When the change is durable, or when nobody knows whether it will be.
+  void finish(const std::optional<Error>& error) {
+    if (error) return done_(Refusal{RefusalReason::read_only, error->message});
     if (!renewed_) {
       state_->meters.count("unknown", RegistrationOutcome::refused);
       return done_(refusal(renewed_.error()));
@@ -66,8 +67,8 @@ void renew_credentials(const std::shared_ptr<State>& state, const fleet::WorkerN
   const store::Health health = fleet->store_health();
   if (!health.ok) return done(Refusal{RefusalReason::read_only, health.sentence});
   const auto renewal = std::make_shared<Renewal>(state, name, renewal_secret, std::move(done));
-  fleet->post([renewal](Fleet& of, Now now) { renewal->change(of, now); },
-              [renewal] { renewal->finish(); });
+  fleet->post_change([renewal](Fleet& of, Now now) { renewal->change(of, now); },
+                     [renewal](const std::optional<Error>& error) { renewal->finish(error); });
 }
 
 }  // namespace muster::registration
