@@ -152,20 +152,14 @@ std::optional<ExitCode> Daemon::listen() {
   const std::string url =
       url_of(configuration_->listen, server_->port(), configuration_->http.tls.has_value());
   const std::string& elsewhere = configuration_->public_url;
-  start_fleet(elsewhere.empty() ? url : elsewhere);
+  if (const auto failed = start_fleet(elsewhere.empty() ? url : elsewhere)) return failed;
   add_all_routes(elsewhere.empty() ? url : elsewhere);
-  const fs::path address_file = data_directory_->path() / "address";
-  auto noted = write_file_atomically(address_file, url + "\n");
-  if (noted) noted = auth_.write_admin_file(data_directory_->path(), url);
-  if (!noted) {
-    log_.error(noted.error().message);
-    return ExitCode::failed;
-  }
   status_.change([&](HostStatus& status) {
     status.state = HostState::ready;
     status.url = url;
     status.data_directory = data_directory_->path();
   });
+  write_address_files();
   server_->start();
   log_.info("musterd serves " + url,
             {{"version", MUSTER_VERSION},
@@ -203,9 +197,19 @@ void Daemon::add_all_routes(const std::string& public_url) {
   });
 }
 
+void Daemon::write_address_files() {
+  const std::string url = status_.get()->url;
+  auto written = write_file_atomically(data_directory_->path() / "address", url + "\n");
+  if (written) written = auth_.write_admin_file(data_directory_->path(), url);
+  address_files_written_ = written.has_value();
+  if (!written)
+    log_.error("clients on this machine do not find the host by its data directory",
+               {{"error", written.error().message}});
+}
+
 // A store that cannot be used is no reason to be silent: the host serves, decides nothing, and says
-// why.
-void Daemon::start_fleet(const std::string& url) {
+// why. A disk that is full or fails may get better by itself, so the host is to be started again.
+std::optional<ExitCode> Daemon::start_fleet(const std::string& url) {
   auto started = FleetRuntime::start({.configuration = configuration_,
                                       .data_directory = data_directory_->path(),
                                       .plugins = plugins_.get(),
@@ -214,11 +218,20 @@ void Daemon::start_fleet(const std::string& url) {
                                       .url = url});
   if (started) {
     fleet_ = std::move(*started);
-    return auth_.open_store(fleet_->store(), fleet_->fleet(), data_directory_->path());
+    auth_.open_store(fleet_->store(), fleet_->fleet(), data_directory_->path());
+    if (const auth::ClientStore* book = auth_.book())
+      fleet_->add_to_rebuilds([book](store::Batch& rows) { book->write_everything(rows); });
+    return std::nullopt;
+  }
+  const ErrorClass why = started.error().error_class;
+  if (why == ErrorClass::capacity || why == ErrorClass::transient) {
+    log_.error("the host cannot start now: " + started.error().message);
+    return ExitCode::disk_fails;
   }
   no_fleet_ = "nothing is decided: " + started.error().message;
   log_.error(no_fleet_);
   auth_.store_unavailable(no_fleet_);
+  return std::nullopt;
 }
 
 // The watchdog's pings go on whatever is waited for, as long as the HTTP threads run.
@@ -234,15 +247,18 @@ Signals::Event Daemon::wait(SteadyTime until) {
 }
 
 void Daemon::serve() {
+  constexpr auto again = std::chrono::seconds(10);
   for (;;) {
-    switch (wait()) {
+    switch (wait(address_files_written_ ? SteadyTime::max() : clock_.steady() + again)) {
       case Signals::Event::stop:
         return;
       case Signals::Event::reload:
         reload();
         break;
-      case Signals::Event::woken:
       case Signals::Event::timeout:
+        if (!address_files_written_) write_address_files();
+        break;
+      case Signals::Event::woken:
         break;
     }
   }

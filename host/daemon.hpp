@@ -41,7 +41,9 @@ class Daemon {
   std::optional<ExitCode> load_tokens(const config::HostConfiguration& configuration);
   std::optional<ExitCode> load_plugins();
   std::optional<ExitCode> listen();
-  void start_fleet(const std::string& url);
+  std::optional<ExitCode> start_fleet(const std::string& url);
+  // For clients on this machine. A full disk is no reason not to serve: it is tried again.
+  void write_address_files();
   void add_all_routes(const std::string& public_url);
   void serve();
   void reload();
@@ -69,6 +71,7 @@ class Daemon {
   std::unique_ptr<plugin_loader::PluginCatalog> plugins_;
   std::unique_ptr<FleetRuntime> fleet_;
   std::string no_fleet_;  // why there is none
+  bool address_files_written_ = false;
   std::unique_ptr<registration::Registrar> registrar_;
   metrics::Metrics metrics_;
   std::unique_ptr<http::WorkerThreads> workers_;  // for handlers that wait for plugins

@@ -211,6 +211,14 @@ void list_providers(const FleetOptions& options) {
   ask_and_show(options, "providers", show_providers);
 }
 
+void accept_empty_configurations(const FleetOptions& options) {
+  const json::value answer = answer_of(
+      connect(options.host).post(api_path + "worker-configurations/accept-empty", json::object{}));
+  say(options, answer,
+      "accepted: what the source of the worker configurations holds now counts; pools that are no "
+      "longer there end. See: muster status");
+}
+
 void back_up(const FleetOptions& options) {
   // A name alone is one in the host's own folder for backups.
   const std::string file =

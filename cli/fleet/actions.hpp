@@ -32,6 +32,7 @@ void list_errors(const FleetOptions& options);
 void list_holds(const FleetOptions& options);
 void release_holds(const FleetOptions& options);
 void list_providers(const FleetOptions& options);
+void accept_empty_configurations(const FleetOptions& options);
 void back_up(const FleetOptions& options);
 
 // "90s", "30m", "2h", "3d" or several of them ("1h30m") → seconds; nothing if it is none.

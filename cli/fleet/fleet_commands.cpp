@@ -1,6 +1,6 @@
 // The command lines of what talks to a host: status, pools, pool, workers, worker, quarantine,
-// release, launch-configs, log, errors, events, holds, providers, backup; and login, logout,
-// whoami.
+// release, launch-configs, log, errors, events, holds, providers, config, backup; and login,
+// logout, whoami.
 #include "cli/command.hpp"
 #include "cli/fleet/actions.hpp"
 #include "cli/fleet/events.hpp"
@@ -199,6 +199,12 @@ void add_fleet_commands(CLI::App& app) {
   add_journal_commands(app);
   add_events_command(app);
   add_hold_commands(app);
+  CLI::App* config = app.add_subcommand("config", "Decide about worker configurations");
+  config->require_subcommand(1);
+  const FleetCommand accept(
+      *config, "accept-empty",
+      "Take the worker configurations as they are now, though they, or most of them, are gone",
+      accept_empty_configurations);
   const FleetCommand backup(
       app, "backup", "Copy the host's database to a new file; the host keeps running", back_up);
   backup.app

@@ -68,12 +68,15 @@ void add_fleet(Lines& lines, const json::object& fleet) {
                            count_of(count_in(fleet, "workers"), "worker"));
   else
     lines.add("fleet", state + ": " + text_of(fleet, "reason"), Look::red);
+  lines.add_all(list_of(fleet, "storeNotices"), "store", Look::red);
   const json::object workers = table_of(fleet, "workerConfigurations");
   lines.add("workers from", text_of(workers, "source"));
   lines.add("revision", text_of(workers, "revision"));
   lines.add_members(list_of(workers, "problems"), "text", "problem", Look::red);
   lines.add_members(list_of(workers, "waits"), "reason", "waits for", Look::yellow);
-  lines.add("source", text_of(workers, "sourceError"), Look::red);
+  const json::value* held = workers.if_contains("heldBack");
+  lines.add(held && held->is_bool() && held->get_bool() ? "held back" : "source",
+            text_of(workers, "sourceError"), Look::red);
   for (const json::value& item : list_of(fleet, "demand")) {
     if (!item.is_object()) continue;
     const json::object& source = item.get_object();

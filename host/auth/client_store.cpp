@@ -105,7 +105,8 @@ void ClientStore::make_host_client() {
   row.client_id = host_client_id;
   row.description = "the host itself: signs the credentials of workers";
   row.scopes = {"*"};
-  row.secret = box_.seal(random_token(), host_client_id);
+  // The same after the loss of the database: the credentials of the workers that run stay good.
+  row.secret = box_.seal(box_.derive(host_client_id), host_client_id);
   row.created = row.last_modified = parts_.clock->now();
   parts_.committer->submit({store::put(row)});
   make_known(row);
@@ -269,6 +270,11 @@ Result<void> ClientStore::remove(const std::string& client_id, const Caller& by)
   parts_.authority->remove(client_id);
   return wait_for(std::move(lock), {store::erase<ClientRow>({client_id})},
                   event_of("client-removed", row, by, parts_.clock->now()));
+}
+
+void ClientStore::write_everything(store::Batch& rows) const {
+  const Lock lock(mutex_);
+  for (const auto& [id, row] : rows_) rows.emplace_back(store::put(row));
 }
 
 std::vector<ClientRow> ClientStore::list() const {

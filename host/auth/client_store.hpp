@@ -56,6 +56,8 @@ class ClientStore {
   Result<void> remove(const std::string& client_id, const Caller& by);
 
   std::vector<ClientRow> list() const;
+  // Puts of all of them, the host's own among them.
+  void write_everything(store::Batch& rows) const;
   Result<ClientRow> find(const std::string& client_id) const;
 
  private:

@@ -157,6 +157,7 @@ struct StoreSettings {
   bool synchronous_full = true;
   std::filesystem::path backup_folder = {};  // where the API may write copies of the store
   std::uint32_t most_backups = 100;          // files in it
+  std::chrono::milliseconds scrub_every = std::chrono::seconds(10);
   friend bool operator==(const StoreSettings&, const StoreSettings&) = default;
 };
 

@@ -300,6 +300,7 @@ class Reader {
     host.store.backup_folder = host.data_directory / "backups";
     read_path(from, "backupFolder", host.store.backup_folder);
     read(from, "mostBackups", host.store.most_backups);
+    read(from, "scrubEvery", host.store.scrub_every);
   }
 
   static void read_fleet(const json::object& from, FleetSettings& fleet) {

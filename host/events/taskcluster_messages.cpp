@@ -51,6 +51,9 @@ constexpr std::array routes{
     Route{"plugin-stopped", "plugin-stopped", Shape::whole_event},
     Route{"configuration-accepted", "configuration-accepted", Shape::whole_event},
     Route{"configuration-refused", "configuration-refused", Shape::whole_event},
+    Route{"configuration-emptied", "configuration-emptied", Shape::whole_event},
+    Route{"store-repaired", "store-repaired", Shape::whole_event},
+    Route{"store-incomplete", "store-incomplete", Shape::whole_event},
     Route{"client-created", "client-created", Shape::whole_event},
     Route{"client-changed", "client-changed", Shape::whole_event},
     Route{"client-removed", "client-removed", Shape::whole_event}};

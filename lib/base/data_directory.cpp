@@ -65,10 +65,12 @@ Result<DataDirectory> DataDirectory::open(const fs::path& folder) {
                          ": stop that one first, or give this one a dataDirectory of its own")
         .with_code(std::string(in_use));
   }
+  // The pid is for people: a full disk is no reason not to start.
   const std::string pid = std::to_string(::getpid()) + "\n";
-  if (::ftruncate(lock.get(), 0) != 0 ||
-      ::pwrite(lock.get(), pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size()))
-    return system_error("write", file, errno);
+  const ssize_t written = ::pwrite(lock.get(), pid.data(), pid.size(), 0);
+  const bool whole = written == static_cast<ssize_t>(pid.size());
+  if (!whole && errno != ENOSPC && errno != EDQUOT) return system_error("write", file, errno);
+  if (::ftruncate(lock.get(), whole ? written : 0) != 0) return system_error("write", file, errno);
   return DataDirectory(std::move(path), std::move(lock));
 }
 

@@ -1,5 +1,6 @@
 // The whole job on one machine: a real host, local workers with real agents, and the example
 // worker.
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <set>
@@ -262,6 +263,29 @@ TEST_F(LocalWorkers, outlive_a_host_that_is_killed_and_none_is_lost_or_doubled) 
   });
   EXPECT_EQ(alive, launched) << "nobody was launched twice";
   for (const auto& [worker, pid] : had_registered) EXPECT_EQ(running.at(worker), pid) << worker;
+}
+
+TEST_F(LocalWorkers, go_on_when_their_host_has_lost_its_database) {
+  start({.least = 2, .most = 2, .credentials = "4s"});
+  ASSERT_TRUE(eventually([&] { return agents().size() == 2; }));
+  const auto before = agents();
+  ASSERT_TRUE(eventually([&] {
+    return std::ranges::all_of(before, [&](const auto& agent) {
+      return state_of(agent.first) == "running" && implementation_of(agent.first) > 0;
+    });
+  }));
+  std::map<std::string, pid_t> implementations;
+  for (const auto& [worker, pid] : before) implementations[worker] = implementation_of(worker);
+  host->kill();
+  const std::string store = (host->data_directory() / "muster.db").string();
+  for (const char* ending : {"", "-wal", "-shm"}) fs::remove(store + ending);
+  host->start();
+  EXPECT_TRUE(eventually([&] {
+    return std::ranges::all_of(
+        before, [&](const auto& agent) { return state_of(agent.first) == "running"; });
+  })) << "they have registered again";
+  EXPECT_EQ(agents(), before) << "the same agents, and no others";
+  for (const auto& [worker, pid] : implementations) EXPECT_EQ(implementation_of(worker), pid);
 }
 
 TEST_F(LocalWorkers, whose_agents_are_killed_leave_nothing_behind_and_are_replaced) {

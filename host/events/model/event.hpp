@@ -18,8 +18,8 @@ namespace muster::events {
 //
 // Providers: hold-began, hold-ended, provider-up, provider-down, instance-unknown, machine-refused.
 //
-// The host: plugin-activated, -refused, -stopped; configuration-accepted, -refused; client-created,
-// -changed, -removed; relay-registration.
+// The host: plugin-activated, -refused, -stopped; configuration-accepted, -refused, -emptied;
+// client-created, -changed, -removed; relay-registration; store-repaired, store-incomplete.
 struct Event {
   static constexpr std::string_view table = "events";
   static constexpr std::size_t key_columns = 1;

@@ -68,7 +68,9 @@ Result<Registered> WorkerRegistration::register_worker(const WorkerName& name,
 }
 
 void WorkerRegistration::became_running(Index index) {
-  if (!workers_[index].declared()) measurements_.measure_start(workers_[index]);
+  // One that was found at its provider has credentials from before: nobody knows when it started.
+  const bool was_found = workers_[index].credentials_expire != Time{};
+  if (!workers_[index].declared() && !was_found) measurements_.measure_start(workers_[index]);
   {
     WorkerEdit worker(table_, index);
     if (worker->canary) holds_.canary_succeeded(*worker);
@@ -137,6 +139,10 @@ Result<Registered> WorkerRegistration::reregister_worker(const WorkerName& name,
 Result<void> WorkerRegistration::worker_active(const WorkerName& name, std::int64_t busy) {
   const auto index = table_.known(name);
   if (!index) return index.error();
+  // One that was found at its provider works, and comes back when it renews: it is not to end.
+  const Worker& known = workers_[*index];
+  if (known.state == WorkerState::requested && known.credentials_expire != Time{})
+    return Error::invalid(in_words(name) + " has not registered with this host yet");
   if (workers_[*index].state != WorkerState::running)
     return no_longer_wanted(in_words(name) + " does not run");
   const std::int64_t most =

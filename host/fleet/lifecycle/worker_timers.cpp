@@ -26,9 +26,10 @@ WorkerTimers::Next WorkerTimers::on_timer(Index index) {
 
 WorkerTimers::Next WorkerTimers::on_requested(Index index) {
   const Worker& worker = workers_[index];
-  const auto timeout = registry_.lifecycle_of(worker).registration_timeout;
   if (worker.phase == LaunchPhase::launched && clock_.may_judge() &&
-      worker.since + timeout <= clock_.now()) {
+      deadlines_.registers_by(worker) <= clock_.now()) {
+    const auto timeout = std::chrono::duration_cast<std::chrono::seconds>(
+        deadlines_.registers_by(worker) - worker.since);
     termination_.stop_with_error(
         index, "registration-timeout", "never registered",
         "it was launched and did not register within " + std::to_string(timeout.count()) + " s");

@@ -34,6 +34,9 @@ struct Settings {
   std::chrono::milliseconds stopped_kept = std::chrono::hours(24);
   std::chrono::milliseconds journal_kept = std::chrono::hours(24 * 7);
   std::chrono::milliseconds events_kept = std::chrono::hours(24 * 7);
+  // The store lost rows: what a provider lists is taken in before anything is launched there, or
+  // the same workers would be started twice.
+  bool list_before_launches = false;
   std::int64_t launch_attempts = 3;  // with the same key, before a listing decides
   std::string default_strategy = "classic";
   queue::Settings queue = {};

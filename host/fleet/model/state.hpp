@@ -151,9 +151,10 @@ struct ProviderState {
   bool has_notices = false;
   bool declares_machines = false;
   Totals totals;
-  Time list_at{};        // when the next listing is due
-  Time listed{};         // when the last good listing began; Time{}: never in this run
-  Time trouble_since{};  // calls fail since then
+  Time list_at{};                 // when the next listing is due
+  Time listed{};                  // when the last good listing began; Time{}: never in this run
+  bool listed_for_pools = false;  // a listing that began after pools were configured was good
+  Time trouble_since{};           // calls fail since then
   std::string trouble;
   std::int64_t unsure = 0;  // workers whose launch has no known outcome
 };

@@ -1,6 +1,7 @@
 #include "host/fleet/reconciliation/reconciliation.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <muster/codec.hpp>
 
@@ -20,6 +21,12 @@ constexpr std::int64_t listings_to_be_believed = 5;
 Reconciliation::Watch& Reconciliation::watch(Index provider) {
   if (provider >= watches_.size()) watches_.resize(provider + 1);
   return watches_[provider];
+}
+
+void Reconciliation::pools_are_configured() {
+  if (std::exchange(configured_, true) || !settings_.list_before_launches) return;
+  for (Index provider = 0; provider < providers_.size(); ++provider)
+    registry_.list_by(provider, clock_.now());
 }
 
 // What became of what is ours is asked at once.
@@ -54,6 +61,7 @@ void Reconciliation::ask(Index index) {
   const Time now = clock_.now();
   if (watch.listing == 0 && provider.list_at <= now) {
     provider.list_at = now + settings_.list_every;
+    watch.for_pools = configured_;
     watch.listing =
         calls_.ask(AskListing{provider.id, {identity_.owner_of(provider.id)}}, {.provider = index});
   }
@@ -94,7 +102,14 @@ void Reconciliation::listed(const PendingCall& call, const Result<Listing>& answ
   missing_instances(call.provider, seen, *answer, call.began);
   machines_.follow(call.provider, *answer);
   provider.listed = call.began;
+  if (watch(call.provider).for_pools) lists_are_known(call.provider);
   if (providers_[call.provider].unsure > 0) list_soon(call.provider);
+}
+
+void Reconciliation::lists_are_known(Index provider) {
+  if (std::exchange(providers_[provider].listed_for_pools, true) || !settings_.list_before_launches)
+    return;
+  for (Index pool = 0; pool < pools_.size(); ++pool) agenda_.wake(pool);
 }
 
 // Returns the worker that the instance belongs to; no_index if none.
@@ -146,7 +161,9 @@ void Reconciliation::unknown_instance(Index provider, const Instance& instance) 
     if (configured_) end_stranger(provider, instance);
     return;
   }
-  // Its number may be anybody's by now; it gets one of its own, as a worker of its own epoch.
+  // Its number may be anybody's by now. It gets one of its own, of this epoch: with the epoch of
+  // the instance its key could be that of another instance, which would then be taken for a second
+  // launch of this one. It may have registered, and comes back when it renews what it has.
   Worker worker;
   worker.number = outbox_.next_number();
   worker.pool = pool;
@@ -155,8 +172,9 @@ void Reconciliation::unknown_instance(Index provider, const Instance& instance) 
   worker.phase = LaunchPhase::launched;
   worker.capacity =
       static_cast<std::int32_t>(std::clamp<std::int64_t>(instance.capacity, 1, 1'000'000));
-  worker.epoch = instance.epoch;
+  worker.epoch = identity_.epoch;
   worker.created = worker.since = clock_.now();
+  worker.credentials_expire = clock_.now() + registry_.lifecycle_of(worker).reregistration_timeout;
   worker.reason = "found at the provider, unknown to this host";
   worker.group = registry_.index_of_group(instance.worker_group.str());
   worker.worker_id = instance.worker_id.str();

@@ -20,7 +20,7 @@ class Reconciliation : Stage {
         machines_(machines) {}
 
   // From now on an instance that belongs to no pool is ended.
-  void pools_are_configured() { configured_ = true; }
+  void pools_are_configured();
   void provider_up(Index provider);
   // Asks the provider for listings and notices that are due.
   void ask(Index provider);
@@ -33,12 +33,14 @@ class Reconciliation : Stage {
  private:
   struct Watch {
     CallId listing = 0, noticing = 0;  // 0: none is under way
+    bool for_pools = false;            // the listing was asked for when pools were configured
     Time notices_at{};
     std::int64_t bad_listings = 0;  // in a row, that lack too much to be believed
   };
   Watch& watch(Index provider);
   Index reconcile_instance(Index provider, const Instance& instance);
   void unknown_instance(Index provider, const Instance& instance);
+  void lists_are_known(Index provider);
   void end_stranger(Index provider, const Instance& instance);
   void missing_instances(Index provider, const std::vector<bool>& seen, const Listing& listing,
                          Time began);

@@ -21,8 +21,7 @@ Time Deadlines::due(const Worker& worker) const {
   const auto judged_at = [&](Time time) { by(std::max(time, clock_.grace_until())); };
   switch (worker.state) {
     case WorkerState::requested:
-      if (worker.phase == LaunchPhase::launched)
-        judged_at(worker.since + life.registration_timeout);
+      if (worker.phase == LaunchPhase::launched) judged_at(registers_by(worker));
       if (worker.phase == LaunchPhase::uncertain) {
         if (!worker.lost) by(worker.since + settings_.lost_after);
         if (retries(worker)) by(worker.since + backoff(5s, worker.attempts - 1));
@@ -50,6 +49,11 @@ Time Deadlines::due(const Worker& worker) const {
       break;
   }
   return at;
+}
+
+Time Deadlines::registers_by(const Worker& worker) const {
+  return std::max(worker.since + registry_.lifecycle_of(worker).registration_timeout,
+                  worker.credentials_expire);
 }
 
 bool Deadlines::retries(const Worker& worker) const {

@@ -15,6 +15,9 @@ class Deadlines {
 
   // Time::max(): never. What the worker is judged for by the time waits until the grace is over.
   Time due(const Worker& worker) const;
+  // When one that is launched must have registered; one that was found at its provider has as long
+  // as its credentials may last.
+  Time registers_by(const Worker& worker) const;
   // Its launch, whose outcome is not known, is tried again with the same key.
   bool retries(const Worker& worker) const;
   // The time until which its owner declared it is over.

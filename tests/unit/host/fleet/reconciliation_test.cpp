@@ -136,6 +136,22 @@ TEST(Listing, an_instance_that_nobody_knows_is_adopted_if_its_pool_has_room) {
   EXPECT_THAT(driver.journal("p/w", "lifecycle").back().reason, HasSubstr("adopted"));
 }
 
+TEST(Listing, an_adopted_worker_has_until_its_credentials_would_end_to_register) {
+  FleetDriver driver =
+      simple_fleet({.id = "p/w",
+                    .launch_configs = {{"lc-1"}},
+                    .lifecycle = {.registration_timeout = 10min, .reregistration_timeout = 3h}});
+  driver.cloud().add("cloud-77", "p/w", "lc-1");
+  driver.advance(2h);
+  ASSERT_NE(driver.worker("cloud-77"), nullptr);
+  EXPECT_EQ(driver.worker("cloud-77")->state, WorkerState::requested);
+  const auto reported = driver.fleet().worker_active(driver.name("cloud-77"), 1, driver.now());
+  ASSERT_FALSE(reported.has_value());
+  EXPECT_NE(reported.error().code, "gone") << "it works, and must not be told to end";
+  driver.advance(2h);
+  EXPECT_NE(driver.worker("cloud-77")->state, WorkerState::requested) << "it never came";
+}
+
 TEST(Listing, an_instance_that_nobody_knows_is_ended_if_its_pool_is_full) {
   FleetDriver driver = simple_fleet({.id = "p/w", .launch_configs = {{"lc-1"}}, .max_capacity = 1});
   driver.demand("p/w", 1);
