@@ -1,7 +1,6 @@
 #include "host/auth/authority.hpp"
 
 #include <atomic>
-#include <charconv>
 #include <cstring>
 #include <mutex>
 #include <strings.h>
@@ -9,7 +8,7 @@
 #include <utility>
 
 #include "host/auth/grant_cache.hpp"
-#include "host/auth/nonce_window.hpp"
+#include "host/auth/request_times.hpp"
 #include "host/auth/signed_request.hpp"
 #include "lib/hawk/hawk.hpp"
 
@@ -28,19 +27,6 @@ std::optional<std::string_view> bearer_token(std::string_view authorization) {
   authorization.remove_prefix(bearer.size());
   while (authorization.starts_with(' ')) authorization.remove_prefix(1);
   return authorization;
-}
-
-std::optional<std::int64_t> seconds_of(std::string_view text) {
-  std::int64_t seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  // Far from any overflow when it is turned into milliseconds.
-  if (seconds < 0 || seconds > 100'000'000'000) return std::nullopt;
-  return seconds;
-}
-
-std::int64_t seconds_of(Time time) {
-  return std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
 }
 
 // A token is found by a digest of its digest that nobody outside can compute, so that the time of
@@ -99,6 +85,7 @@ std::string random_seed() {
 
 struct Authority::Impl {
   const Clock& clock;
+  TimeWatch* const watch;
   const std::string salt = random_token().reveal();
   GrantCache grants;
   Lockout lockout;
@@ -107,8 +94,8 @@ struct Authority::Impl {
   mutable std::mutex mutex;  // of the pointer, held for as long as it takes to copy it
   std::shared_ptr<const Snapshot> snapshot_;
 
-  Impl(const Clock& time, const AuthoritySettings& settings)
-      : clock(time), grants(settings.most_cached) {}
+  Impl(const Clock& time, const AuthoritySettings& settings, TimeWatch* time_watch)
+      : clock(time), watch(time_watch), grants(settings.most_cached) {}
 
   std::shared_ptr<const Snapshot> snapshot() const {
     const std::lock_guard guard(mutex);
@@ -152,7 +139,7 @@ struct Claim {
 struct Judge {
   const Snapshot& known;
   GrantCache& grants;
-  NonceWindows& nonces;
+  RequestTimes times;
   Time now;
   bool locked;  // the sender may use what it has proved before, and guess no more
 
@@ -174,10 +161,14 @@ struct Judge {
   }
 
   Result<Claim> with_ext(const std::string& id, const std::string& ext) const {
+    return times.at_a_time_that_was([&](Time moment) { return with_ext(id, ext, moment); });
+  }
+
+  Result<Claim> with_ext(const std::string& id, const std::string& ext, Time moment) const {
     const Sha256 key = GrantCache::key_of(id, ext);
     if (auto grant = cached(key)) {
       if (const auto may = check_client(grant->issuer->client, now); !may) return may.error();
-      if (const auto in_time = check_times(*grant, now); !in_time) return in_time.error();
+      if (const auto in_time = check_times(*grant, moment); !in_time) return in_time.error();
       return Claim{grant->issuer, grant};
     }
     if (locked) return unknown_client(id);
@@ -187,7 +178,7 @@ struct Judge {
     const auto issuer = known.find_hawk(issuer_id);
     if (!issuer) return unknown_client(issuer_id);
     if (const auto may = check_client(issuer->client, now); !may) return may.error();
-    auto made = make_grant(id, *read, issuer, now);
+    auto made = make_grant(id, *read, issuer, moment);
     if (!made) return made.error();
     auto grant = std::make_shared<const Grant>(std::move(*made));
     grants.put(key, grant);
@@ -208,33 +199,6 @@ struct Judge {
     return Error::auth("Unauthorized: Bad mac").with_code(guess);
   }
 
-  Result<void> check_time(const Client::Key& key, std::string_view ts) const {
-    const auto seconds = seconds_of(ts);
-    const std::int64_t here = seconds_of(now);
-    const auto skew = std::chrono::seconds(hawk::max_skew_seconds);
-    if (seconds && std::chrono::abs(Time(std::chrono::seconds(*seconds)) - now) <= skew) return {};
-    return Error::auth("Unauthorized: Stale timestamp")
-        .with_code(hawk::time_challenge(here, key.secret));
-  }
-
-  Result<void> check_nonce(const Claim& claim, const Client::Key& key,
-                           const hawk::Attributes& attributes) const {
-    const Client& client = claim.issuer->client;
-    if (!client.replay_protection || client.client_id != attributes.id) return {};
-    const std::int64_t here = seconds_of(now);
-    switch (nonces.see(client.client_id, *seconds_of(attributes.ts), attributes.nonce, here,
-                       hawk::max_skew_seconds, known.settings.most_nonces_per_client)) {
-      case NonceWindows::Seen::first:
-        return {};
-      case NonceWindows::Seen::again:
-        return Error::auth("Unauthorized: Invalid nonce");
-      case NonceWindows::Seen::too_old:
-        break;
-    }
-    return Error::auth("Unauthorized: Stale timestamp")
-        .with_code(hawk::time_challenge(here, key.secret));
-  }
-
   Result<Authority::VerifiedRequest> header(const Authority::SignedRequest& request) const {
     const auto attributes = hawk::parse_header(request.authorization);
     if (!attributes) {
@@ -249,8 +213,8 @@ struct Judge {
                                 {request.method, request.resource, request.host, request.port}),
                attributes->mac);
     if (!key) return key.error();
-    if (const auto in_time = check_time(**key, attributes->ts); !in_time) return in_time.error();
-    if (const auto fresh = check_nonce(*claim, **key, *attributes); !fresh) return fresh.error();
+    if (const auto in_time = times.check(claim->issuer->client, **key, *attributes); !in_time)
+      return in_time.error();
     return Authority::VerifiedRequest{claim->caller(), attributes->hash};
   }
 
@@ -303,7 +267,9 @@ Result<Authority::VerifiedRequest> Authority::Impl::guarded(const Snapshot& know
                                                             const std::optional<Address>& sender) {
   const SteadyTime steady = clock.steady();
   const auto left = sender ? lockout.left(*sender, steady) : std::nullopt;
-  const Judge judge{known, grants, nonces, clock.now(), left.has_value()};
+  const Time now = clock.now();
+  const RequestTimes times(now, watch, nonces, known.settings.most_nonces_per_client);
+  const Judge judge{known, grants, times, now, left.has_value()};
   Result<VerifiedRequest> verified = VerifiedRequest{known.anonymous, {}};
   if (const auto token = bearer_token(request.authorization)) {
     const Sha256 digest = sha256(token->substr(0, longest_token + 1));
@@ -319,8 +285,8 @@ Result<Authority::VerifiedRequest> Authority::Impl::guarded(const Snapshot& know
   return verified;
 }
 
-Authority::Authority(const Clock& clock, AuthoritySettings settings)
-    : impl_(std::make_unique<Impl>(clock, settings)) {
+Authority::Authority(const Clock& clock, AuthoritySettings settings, TimeWatch* watch)
+    : impl_(std::make_unique<Impl>(clock, settings, watch)) {
   Snapshot first;
   first.roles = std::make_shared<const Roles>();
   first.settings = std::move(settings);

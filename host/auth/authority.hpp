@@ -15,6 +15,7 @@
 #include "host/scopes/roles.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/networks.hpp"
+#include "lib/base/time_watch.hpp"
 #include "lib/http/message.hpp"
 
 namespace muster::auth {
@@ -36,7 +37,12 @@ class Authority {
  public:
   // The clock is borrowed. Until put() brings a client `muster/host`, credentials are signed with a
   // key that dies with this object.
-  explicit Authority(const Clock& clock, AuthoritySettings settings = {});
+  //
+  // The watch is borrowed, too. With it a request that was good at the last moment before the host
+  // did not run, or before its clock was set, is good for a while after that: a worker whose
+  // certificate expired in an hour that nobody could use, or that never passed, can renew it.
+  explicit Authority(const Clock& clock, AuthoritySettings settings = {},
+                     TimeWatch* watch = nullptr);
   ~Authority();
   Authority(const Authority&) = delete;
   Authority& operator=(const Authority&) = delete;

@@ -1,11 +1,15 @@
 #include "host/auth/nonce_window.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace muster::auth {
 namespace {
 constexpr std::size_t longest_kept = 64;
-}
+// Beyond the time at which a request is refused as too old anyway: a clock that is set back by less
+// makes no request valid again.
+constexpr std::int64_t remembered = 24 * 3600;
+}  // namespace
 
 NonceWindows::Seen NonceWindows::see(const std::string& client_id, std::int64_t ts,
                                      std::string_view nonce, std::int64_t now, std::int64_t skew,
@@ -16,7 +20,10 @@ NonceWindows::Seen NonceWindows::see(const std::string& client_id, std::int64_t 
   const std::lock_guard guard(mutex_);
   Window& window = windows_[client_id];
   auto& nonces = window.nonces;
-  nonces.erase(nonces.begin(), nonces.lower_bound({now - skew, {}}));
+  const auto kept_from = nonces.lower_bound({now - skew - remembered, {}});
+  if (kept_from != nonces.begin())
+    window.floor = std::max(window.floor, std::prev(kept_from)->first);
+  nonces.erase(nonces.begin(), kept_from);
   if (ts <= window.floor) return Seen::too_old;
   if (!nonces.emplace(ts, std::move(kept)).second) return Seen::again;
   if (nonces.size() > most) {

@@ -16,7 +16,8 @@ class NonceWindows {
  public:
   enum class Seen { first, again, too_old };
 
-  // `ts` is within `skew` of `now` (seconds); what is not is forgotten.
+  // `ts` is within `skew` of `now` (seconds). What is a day older is forgotten, and no request of
+  // that time is taken any more.
   Seen see(const std::string& client_id, std::int64_t ts, std::string_view nonce, std::int64_t now,
            std::int64_t skew, std::size_t most);
 
