@@ -68,4 +68,10 @@ bool same(const fleet::Demand& a, const fleet::Demand& b) {
   });
 }
 
+void forgive_gaps(Report& report, TimeWatch& watch, Time now) {
+  if (!report.stale_after) return;
+  for (auto& [pool, count] : report.counts)
+    count.at = std::min(now, watch.deadline(count.at, *report.stale_after) - *report.stale_after);
+}
+
 }  // namespace muster::demand

@@ -11,6 +11,7 @@
 #include <muster/ids.hpp>
 
 #include "host/fleet/model/messages.hpp"
+#include "lib/base/time_watch.hpp"
 
 namespace muster::demand {
 
@@ -47,5 +48,9 @@ fleet::Demand combine(const std::vector<Report>& reports, const std::vector<Work
 std::optional<Time> next_stale(const std::vector<Report>& reports, Time now);
 
 bool same(const fleet::Demand& a, const fleet::Demand& b);
+
+// What was counted before the host did not run, or before its clock was set, is no older because of
+// that: its sources could not be asked, or the time never passed.
+void forgive_gaps(Report& report, TimeWatch& watch, Time now);
 
 }  // namespace muster::demand

@@ -52,9 +52,10 @@ struct DemandService::Worker {
 Result<std::unique_ptr<DemandService>> DemandService::start(std::vector<ConfiguredSource> sources,
                                                             OwnQueue* queue, Publish publish,
                                                             std::shared_ptr<const Clock> clock,
-                                                            Log log, Patience patience) {
-  std::unique_ptr<DemandService> service(
-      new DemandService(queue, std::move(publish), std::move(clock), std::move(log), patience));
+                                                            Log log, Patience patience,
+                                                            TimeWatch* watch) {
+  std::unique_ptr<DemandService> service(new DemandService(
+      queue, std::move(publish), std::move(clock), std::move(log), patience, watch));
   for (ConfiguredSource& each : sources) {
     auto watch = FolderWatch::open();
     if (!watch) return watch.error();
@@ -73,12 +74,13 @@ Result<std::unique_ptr<DemandService>> DemandService::start(std::vector<Configur
 }
 
 DemandService::DemandService(OwnQueue* queue, Publish publish, std::shared_ptr<const Clock> clock,
-                             Log log, Patience patience)
+                             Log log, Patience patience, TimeWatch* watch)
     : queue_(queue),
       publish_(std::move(publish)),
       clock_(std::move(clock)),
       log_(std::move(log)),
-      patience_(patience) {}
+      patience_(patience),
+      watch_(watch) {}
 
 DemandService::~DemandService() {
   if (queue_) queue_->on_change({});
@@ -197,6 +199,8 @@ void DemandService::run_combiner() {
     const std::vector<WorkerPoolId> pools = pools_;
     lock.unlock();
     const Time now = clock_->now();
+    if (watch_)
+      for (Report& report : reports) forgive_gaps(report, *watch_, now);
     if (queue_) {
       reports.push_back({.source = "queue", .counts = queue_->counts()});
     }
@@ -218,7 +222,8 @@ std::vector<SourceStatus> DemandService::status() const {
   std::vector<SourceStatus> all;
   const std::lock_guard lock(mutex_);
   for (const auto& worker : workers_) {
-    const Report& report = worker->report;
+    Report report = worker->report;
+    if (watch_) forgive_gaps(report, *watch_, now);
     SourceStatus status{report.source, std::string(config::to_string(worker->settings.type))};
     status.answered = report.answered;
     status.error = report.error;

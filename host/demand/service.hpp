@@ -13,6 +13,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/folder_watch.hpp"
 #include "lib/base/log.hpp"
+#include "lib/base/time_watch.hpp"
 
 namespace muster::demand {
 
@@ -47,13 +48,15 @@ class DemandService {
  public:
   using Publish = std::function<void(const fleet::Demand&)>;
 
+  // With a watch, which is borrowed, time in which the host did not run makes nothing stale.
   // `publish` is called on a thread of the service, first when each source was asked once, then
   // whenever the demand has changed or a part of it went stale. `queue` may be null and must
   // outlive the service.
   static Result<std::unique_ptr<DemandService>> start(std::vector<ConfiguredSource> sources,
                                                       OwnQueue* queue, Publish publish,
                                                       std::shared_ptr<const Clock> clock,
-                                                      Log log = {}, Patience patience = {});
+                                                      Log log = {}, Patience patience = {},
+                                                      TimeWatch* watch = nullptr);
   // Cancels what is under way, and waits for it.
   ~DemandService();
 
@@ -67,7 +70,7 @@ class DemandService {
  private:
   struct Worker;
   DemandService(OwnQueue* queue, Publish publish, std::shared_ptr<const Clock> clock, Log log,
-                Patience patience);
+                Patience patience, TimeWatch* watch);
   void remember_unknown(Worker& worker, std::vector<std::string> pools, Time now) const;
   void run_source(Worker& worker);
   void poll(Worker& worker);
@@ -80,6 +83,7 @@ class DemandService {
   const std::shared_ptr<const Clock> clock_;
   const Log log_;
   const Patience patience_;
+  TimeWatch* const watch_;
 
   mutable std::mutex mutex_;  // guards what follows, and the reports of all workers
   std::condition_variable wake_;

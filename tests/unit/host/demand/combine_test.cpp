@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "lib/base/fake_clock.hpp"
+
 namespace muster::demand {
 namespace {
 
@@ -26,6 +28,26 @@ TEST(Combine, a_source_that_never_answered_is_noted_at_every_pool) {
   EXPECT_EQ(demand.at(b).pending, 0);
   for (const WorkerPoolId& pool : pools)
     EXPECT_EQ(demand.at(pool).note, "queue has not answered yet: connection refused");
+}
+
+TEST(Combine, counts_do_not_grow_old_while_the_host_does_not_run_or_because_its_clock_is_set) {
+  for (const auto change : {&FakeClock::advance, &FakeClock::set_by}) {
+    FakeClock clock;
+    TimeWatch watch(clock);
+    Report counted = report("queue", {{a, {5, {}, clock.now()}}});
+    const auto pending = [&] {
+      Report forgiven = counted;
+      forgive_gaps(forgiven, watch, clock.now());
+      return combine({forgiven}, pools, clock.now()).at(a).pending;
+    };
+    (clock.*change)(1h);
+    EXPECT_EQ(pending(), 5);
+    for (int second = 0; second < 121; ++second) {
+      clock.advance(1s);
+      watch.look();
+    }
+    EXPECT_EQ(pending(), 0) << "the source had its time to be asked again";
+  }
 }
 
 TEST(Combine, counts_that_are_too_old_count_as_nothing_and_say_so) {
