@@ -210,6 +210,7 @@ void Daemon::start_fleet(const std::string& url) {
                                       .data_directory = data_directory_->path(),
                                       .plugins = plugins_.get(),
                                       .clock = std::make_shared<SystemClock>(),
+                                      .time_watch = &time_watch_,
                                       .log = log_,
                                       .url = url});
   if (started) {

@@ -61,11 +61,12 @@ class Daemon {
   std::shared_ptr<const config::HostConfiguration> configuration_;
   Signals signals_;  // before any thread
   const SystemClock clock_{};
+  TimeWatch time_watch_{clock_};
   const ServiceNotifier notifier_{};
   Log log_;
   PublishedStatus status_;
   std::optional<DataDirectory> data_directory_;
-  HostAuth auth_{clock_, log_};
+  HostAuth auth_{clock_, time_watch_, log_};
   std::unique_ptr<plugin_loader::PluginCatalog> plugins_;
   std::unique_ptr<FleetRuntime> fleet_;
   std::string no_fleet_;  // why there is none

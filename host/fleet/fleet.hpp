@@ -21,6 +21,7 @@
 #include "host/fleet/model/settings.hpp"
 #include "host/fleet/model/state.hpp"
 #include "host/store/store.hpp"
+#include "lib/base/listening.hpp"
 #include "lib/base/secret.hpp"
 
 namespace muster::queue {
@@ -72,6 +73,12 @@ class Fleet {
                                      const Sha256& secret, Now now, const Proven& proven = {});
   Result<Registered> reregister_worker(const WorkerName& name, const Sha256& secret,
                                        const Sha256& next_secret, Now now);
+  // While nothing can be made durable: credentials for a worker that keeps its secret, because a
+  // new one would be lost with the host. Changes nothing. When changes are possible again, the
+  // fleet is told until when they are good.
+  Result<Registered> renewal_without_store(const WorkerName& name, const Sha256& secret,
+                                           Now now) const;
+  void renewed_without_store(const WorkerName& name, Time credentials_expire, Now now);
   // The same again changes nothing. Error code "conflict": there is one of that name that differs.
   Result<void> declare_worker(const DeclaredWorker& declared, Now now);
   // Changes what was declared. `not_found`: nothing was.
@@ -126,6 +133,10 @@ class Fleet {
   // serve it, each request of one of them.
   void assign_demand(const std::vector<queue::Waiting>& demand, const TakeDemand& take) const;
 
+  // Nobody could be heard since the last input or settle(): the host was frozen, or its store
+  // failed. That time is nobody's silence. To be called before the inputs that came since.
+  void could_not_hear(Now now);
+
   // Decides all that can be decided now, and hands out what came of it.
   Outcome settle(Now now);
   // When settle() should be called again at the latest.
@@ -141,6 +152,8 @@ class Fleet {
   // For readers; valid until the next input.
   const Settings& settings() const;
   const std::string& host_id() const;
+  // When others could be heard.
+  const Listening& listening() const;
   std::int64_t epoch() const;
   const std::vector<Pool>& pools() const;
   const std::vector<LaunchConfigState>& launch_configs() const;
@@ -177,10 +190,12 @@ class Fleet {
 
   Result<void> load_parts(const store::Store& store);
   Result<void> load_workers(const store::Store& store);
-  void clock_was_set();
+  void clock_was_set(std::chrono::milliseconds by);
   void run_timers();
   void review(Index pool);
   void prune();
+  void note_heard(store::Batch& changes);
+  HostRow heard_row() const;
 
   std::unique_ptr<Parts> parts_;
   std::int64_t begun_ = 0, completed_ = 0;  // changes

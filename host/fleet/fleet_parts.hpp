@@ -68,6 +68,7 @@ struct Fleet::Parts {
   VerdictInputs verdict_inputs{context, queue_link, limits};
 
   Time pruned{};
+  Time heard_noted{};
 };
 
 }  // namespace muster::fleet

@@ -11,6 +11,10 @@
 namespace muster::fleet {
 namespace {
 
+constexpr const char* heard_until = "heardUntil";  // milliseconds since 1970
+// That a clock which was wrong can have said.
+constexpr auto farthest_future = std::chrono::hours(24 * 366 * 100);
+
 std::int64_t number_in(const std::string& text) {
   std::int64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
@@ -35,8 +39,13 @@ Result<std::unique_ptr<Fleet>> Fleet::load(const store::Store& store, Settings s
                                                       number_in(host["nextEvent"]));
       !numbers)
     return numbers.error();
+  if (host.contains(heard_until)) {
+    const Time noted{std::chrono::milliseconds(number_in(host[heard_until]))};
+    fleet->parts_->heard_noted = std::clamp(noted, Time{}, now.wall + farthest_future);
+    fleet->parts_->clock.heard_before_start(fleet->parts_->heard_noted);
+  }
   if (const auto parts = fleet->load_parts(store); !parts) return parts.error();
-  fleet->clock_was_set();  // it may have been set while no host ran
+  fleet->clock_was_set({});  // it may have been set while no host ran
   for (Index pool = 0; pool < fleet->pools().size(); ++pool) fleet->parts_->agenda.wake(pool, true);
   return fleet;
 }
@@ -95,10 +104,15 @@ Result<void> Fleet::load_workers(const store::Store& store) {
   return {};
 }
 
+HostRow Fleet::heard_row() const {
+  return {heard_until, std::to_string(parts_->heard_noted.time_since_epoch().count())};
+}
+
 store::Batch Fleet::everything() const {
   store::Batch rows;
   rows.emplace_back(store::put(HostRow{"hostId", host_id()}));
   rows.emplace_back(store::put(HostRow{"epoch", std::to_string(epoch())}));
+  if (parts_->heard_noted != Time{}) rows.emplace_back(store::put(heard_row()));
   parts_->outbox.write_numbers(rows);
   parts_->pool_configuration.write_everything(rows);
   parts_->registry.write_everything(rows);

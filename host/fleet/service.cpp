@@ -9,6 +9,9 @@ using namespace std::chrono_literals;
 
 // The clock may be set, or stand still in a test: read it now and then.
 constexpr std::chrono::milliseconds longest_sleep = 1s;
+// Between two decisions. If more time has passed, nobody was heard in between: the process was
+// frozen, or the store failed. What is shorter than this nobody's silence is judged by.
+constexpr std::chrono::milliseconds most_between_decisions = 3s;
 
 }  // namespace
 
@@ -136,9 +139,13 @@ void Service::run_look(const Look& look) noexcept {
   }
 }
 
+Now now_of(const Clock& clock) {
+  const BothClocks both = read_both(clock);
+  return {both.wall, both.steady};
+}
+
 Now Service::now() const {
-  return {parts_.clock->now(), std::chrono::duration_cast<std::chrono::milliseconds>(
-                                   parts_.clock->steady().time_since_epoch())};
+  return now_of(*parts_.clock);
 }
 
 std::chrono::milliseconds Service::until_wake(Time wake) const {
@@ -170,7 +177,8 @@ void Service::run() {
       if (!has_stopped_deciding()) wake = fleet_->next_wake();
     }
     inputs.clear();
-    request_waiters_.expire(now().wall);
+    request_waiters_.expire(now().steady);
+    if (parts_.time_watch) parts_.time_watch->look();
     lock.lock();
   }
   for (const Look& look : std::exchange(looks_, {})) run_look(look);
@@ -181,13 +189,21 @@ void Service::decide(std::vector<Waiting> inputs) {
   std::unique_lock alone(deciding_);
   decision_waits_ = false;
   std::vector<std::function<void()>> durable;
+  const Now begins = now();
+  if (decided_ && begins.steady - *decided_ > most_between_decisions) {
+    parts_.log.warning("nobody was heard for a while: the host was frozen, or its store failed",
+                       {{"seconds", (begins.steady - *decided_).count() / 1000}});
+    fleet_->could_not_hear(begins);
+  }
   for (Waiting& waiting : inputs) {
     if (!run_input(waiting.input)) return;
     if (waiting.durable) durable.push_back(std::move(waiting.durable));
   }
   Outcome outcome;
   try {
-    outcome = fleet_->settle(now());
+    const Now ends = now();
+    outcome = fleet_->settle(ends);
+    decided_ = ends.steady;
   } catch (const std::exception& exception) {
     return stop_deciding(exception.what());
   } catch (...) {

@@ -31,12 +31,16 @@
 #include "host/store/committer.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/log.hpp"
+#include "lib/base/time_watch.hpp"
 
 namespace muster::fleet {
+
+Now now_of(const Clock& clock);
 
 struct ServiceParts {
   store::Store* store = nullptr;  // borrowed
   std::shared_ptr<const Clock> clock;
+  TimeWatch* time_watch = nullptr;  // borrowed; looked at as often as it needs
   Log log = {};
   std::function<Callee(const std::string& instance_id)> find_plugin;
   // Puts a sound database in the place of a damaged one; see store::CommitterSettings.
@@ -114,6 +118,8 @@ class Service {
   void answer_caller(std::int64_t caller);
   void refuse_callers(const std::string& why);
   static Error failed(const std::string& what);
+
+  std::optional<std::chrono::milliseconds> decided_;  // last, by the steady clock
 
   const ServiceParts parts_;
   const std::unique_ptr<Fleet> fleet_;  // changed by the fleet's thread alone

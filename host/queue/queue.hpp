@@ -38,6 +38,7 @@
 #include "host/queue/rows.hpp"
 #include "host/store/store.hpp"
 #include "host/verdict/calibration.hpp"
+#include "lib/base/listening.hpp"
 
 namespace muster::queue {
 
@@ -130,8 +131,11 @@ class Queue {
   // Ends what is overdue.
   void expire(Time now);
   Time next_wake() const;
-  // Times in the future are times of a clock that was wrong.
-  void clock_was_set(Time now);
+  // The clock was set by so much: what was so long ago, or is due in so long, still is. Times that
+  // are in the future then are times of a clock that was wrong.
+  void clock_was_set(Time now, std::chrono::milliseconds by);
+  // The silence of clients is judged with it; without one, by the time alone. Borrowed.
+  void judge_silence_by(const Listening& listening) { listening_ = &listening; }
 
   // What came of all this since the last time.
   store::Batch take_changes(Time now);
@@ -309,6 +313,7 @@ class Queue {
   std::vector<std::int64_t> settled_, load_changes_;
   std::vector<LeaseTime> lease_times_;
   verdict::Calibration calibration_;
+  const Listening* listening_ = nullptr;
   store::Batch changes_;
 };
 

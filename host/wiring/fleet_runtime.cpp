@@ -81,11 +81,13 @@ Result<void> FleetRuntime::open() {
   auto store = store::SqliteStore::open(parts_.data_directory / store_name, settings);
   if (!store) return store.error();
   store_ = std::move(*store);
-  const fleet::Now now{parts_.clock->now(), std::chrono::duration_cast<std::chrono::milliseconds>(
-                                                parts_.clock->steady().time_since_epoch())};
-  auto loaded = fleet::Fleet::load(*store_, fleet_settings(*parts_.configuration, parts_.url),
-                                   random_token().reveal().substr(0, 12), now);
+  auto loaded =
+      fleet::Fleet::load(*store_, fleet_settings(*parts_.configuration, parts_.url),
+                         random_token().reveal().substr(0, 12), fleet::now_of(*parts_.clock));
   if (!loaded) return loaded.error();
+  if (parts_.time_watch)
+    for (const Time moment : (*loaded)->listening().last_moments(parts_.clock->now()))
+      parts_.time_watch->saw(moment);
   parts_.log.info("the fleet is loaded", {{"workers", (*loaded)->workers().size()},
                                           {"pools", (*loaded)->pools().size()},
                                           {"epoch", (*loaded)->epoch()}});
@@ -105,6 +107,7 @@ Result<void> FleetRuntime::open() {
       fleet::ServiceParts{
           .store = store_.get(),
           .clock = parts_.clock,
+          .time_watch = parts_.time_watch,
           .log = parts_.log,
           .find_plugin = [this](const std::string& id) { return providers_.find(id); },
           .rebuild_store =
@@ -168,7 +171,7 @@ void FleetRuntime::start_demand() {
         fleet_->post(
             [demand](fleet::Fleet& fleet, fleet::Now now) { fleet.demand_changed(demand, now); });
       },
-      parts_.clock, parts_.log);
+      parts_.clock, parts_.log, {}, parts_.time_watch);
   if (!started) {
     parts_.log.error("the sources of demand cannot be asked", {{"error", started.error().message}});
     return;

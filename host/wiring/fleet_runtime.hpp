@@ -28,6 +28,7 @@ class FleetRuntime {
     std::filesystem::path data_directory;
     plugin_loader::PluginCatalog* plugins = nullptr;  // borrowed
     std::shared_ptr<const Clock> clock;
+    TimeWatch* time_watch = nullptr;  // borrowed
     Log log = {};
     std::string url = {};  // where workers find the host
   };

@@ -15,7 +15,8 @@ namespace muster {
 // served or between signals; the rest from any.
 class HostAuth {
  public:
-  HostAuth(const Clock& clock, Log log) : clock_(clock), log_(std::move(log)), authority_(clock) {}
+  HostAuth(const Clock& clock, TimeWatch& watch, Log log)
+      : clock_(clock), log_(std::move(log)), authority_(clock, {}, &watch) {}
 
   // Reads tokens, clients and roles, and makes the admin's secrets if there are none. On an error
   // nothing has changed. Idempotent.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/integration/agent_machine.hpp"
+#include "tests/integration/preloads.hpp"
 #include "tests/support/eventually.hpp"
 #include "tests/support/raw_client.hpp"
 #include "tests/support/scripted_server.hpp"
@@ -27,13 +28,6 @@ class MachineInTrouble : public Machine {
     });
   }
 };
-
-// AddressSanitizer wants to come first, but needs not.
-Variables with_clock(const char* name, const std::string& value) {
-  return {{"LD_PRELOAD", MUSTER_SKEWED_CLOCK},
-          {"ASAN_OPTIONS", "verify_asan_link_order=0"},
-          {name, value}};
-}
 
 bool is_for(const std::string& request, const char* path) {
   return request.find(std::string(path) + " HTTP/1.1\r\n") < request.find("\r\n");
@@ -155,6 +149,36 @@ TEST_F(MachineInTrouble, whose_clock_jumps_asks_its_host_at_once) {
   agent->wait_for("\"message\":\"renewed\"");
   agent->signal(SIGTERM);
   EXPECT_EQ(agent->exit_code(), 0);
+}
+
+// The host's clock is set while a machine's is not.
+class MachineOfAWrongClock : ClockFile, public Machine {
+ protected:
+  MachineOfAWrongClock() : Machine(variables()) {}
+  using ClockFile::set_clock;
+};
+
+TEST_F(MachineOfAWrongClock, renews_its_credentials_although_they_have_expired_by_that_clock) {
+  announce(60);
+  const auto agent = start();
+  agent->wait_for("worker runs");
+  const pid_t worker = worker_pid();
+  std::string expires;
+  const auto renewed = [&] {
+    std::ifstream file(folder / "state/credentials.json");
+    const auto credentials = json::parse_object(std::string{std::istreambuf_iterator(file), {}});
+    if (!credentials || credentials->at("expires").as_string() == expires) return false;
+    expires = credentials->at("expires").as_string();
+    return true;
+  };
+  ASSERT_TRUE(eventually(renewed));
+  for (const int ahead : {3600, 0}) {
+    set_clock(ahead);
+    agent->signal(SIGHUP);
+    EXPECT_TRUE(eventually(renewed)) << ahead << agent->output();
+    EXPECT_EQ(worker_state(), "running") << ahead;
+    EXPECT_EQ(worker_pid(), worker) << ahead;
+  }
 }
 
 TEST_F(MachineInTrouble, whose_worker_is_killed_says_so_to_the_host) {

@@ -76,8 +76,7 @@ void Draining::shrink(Index index) {
   for (const Index at : pool.workers) {
     const Worker& worker = workers_[at];
     if (worker.state == WorkerState::running && worker.drain == Drain::none && worker.busy == 0 &&
-        !worker.declared() &&
-        worker.idle_since + registry_.lifecycle_of(worker).idle_timeout <= clock_.now())
+        !worker.declared() && deadlines_.is_long_idle(worker) <= clock_.now())
       idle.emplace_back(worker.idle_since, at);
   }
   std::ranges::sort(idle);

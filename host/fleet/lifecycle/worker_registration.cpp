@@ -100,9 +100,7 @@ Registered WorkerRegistration::renew(Index index, const Sha256& secret, const Sh
           launch_configs_[registry_.newest_launch_config(*worker)].spec->worker_config};
 }
 
-Result<Registered> WorkerRegistration::reregister_worker(const WorkerName& name,
-                                                         const Sha256& secret,
-                                                         const Sha256& next_secret) {
+Result<Index> WorkerRegistration::renewing(const WorkerName& name, const Sha256& secret) const {
   const auto index = table_.known(name);
   if (!index) return index.error();
   const Worker& worker = workers_[*index];
@@ -119,6 +117,15 @@ Result<Registered> WorkerRegistration::reregister_worker(const WorkerName& name,
     return no_longer_wanted(in_words(name) + " was declared until " + format_time(worker.expires));
   if (worker.drain == Drain::nonconformant)
     return no_longer_wanted(in_words(name) + " is in quarantine: " + worker.reason);
+  return index;
+}
+
+Result<Registered> WorkerRegistration::reregister_worker(const WorkerName& name,
+                                                         const Sha256& secret,
+                                                         const Sha256& next_secret) {
+  const auto index = renewing(name, secret);
+  if (!index) return index.error();
+  const Worker& worker = workers_[*index];
   if (worker.drain == Drain::outdated) {
     Error told = no_longer_wanted(in_words(name) + " is outdated: " + worker.reason);
     if (worker.declared() && pools_[worker.pool].spec)
@@ -129,6 +136,27 @@ Result<Registered> WorkerRegistration::reregister_worker(const WorkerName& name,
   Registered renewed = renew(*index, secret, next_secret);
   if (was_absent) draining_.end(*index, "it has renewed its credentials");
   return renewed;
+}
+
+Result<Registered> WorkerRegistration::renewal_without_store(const WorkerName& name,
+                                                             const Sha256& secret, Time now) const {
+  const auto index = renewing(name, secret);
+  if (!index) return index.error();
+  const Worker& worker = workers_[*index];
+  if (worker.drain == Drain::outdated)
+    return no_longer_wanted(in_words(name) + " is outdated: " + worker.reason);
+  return Registered{worker.number,
+                    launch_configs_[worker.launch_config].spec->launch_config.launch_config_id,
+                    now + registry_.lifecycle_of(worker).reregistration_timeout,
+                    launch_configs_[registry_.newest_launch_config(worker)].spec->worker_config};
+}
+
+void WorkerRegistration::renewed_without_store(const WorkerName& name, Time credentials_expire) {
+  const Index index = table_.lookup(name);
+  if (index == no_index || workers_[index].state != WorkerState::running ||
+      workers_[index].credentials_expire >= credentials_expire)
+    return;
+  WorkerEdit(table_, index)->credentials_expire = credentials_expire;
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -177,9 +205,7 @@ Result<ShouldTerminate> WorkerRegistration::should_terminate(const WorkerName& n
   const bool works = link_.leased_of(worker) > 0;
   // A worker that reports its work has its idleTimeout; another asks when it thinks it is time.
   const bool long_idle =
-      worker.busy < 0 ||
-      (worker.busy == 0 &&
-       worker.idle_since + registry_.lifecycle_of(worker).idle_timeout <= clock_.now());
+      worker.busy < 0 || (worker.busy == 0 && deadlines_.is_long_idle(worker) <= clock_.now());
   // After a start the demand is not known yet.
   if (!works && worker.drain == Drain::none && clock_.may_judge() && long_idle &&
       draining_.may_shrink(pools_[worker.pool], worker))

@@ -29,6 +29,10 @@ class WorkerRegistration : Stage {
                                      const Sha256& secret, const Proven& proven);
   Result<Registered> reregister_worker(const WorkerName& name, const Sha256& secret,
                                        const Sha256& next_secret);
+  // See Fleet.
+  Result<Registered> renewal_without_store(const WorkerName& name, const Sha256& secret,
+                                           Time now) const;
+  void renewed_without_store(const WorkerName& name, Time credentials_expire);
   Result<void> worker_active(const WorkerName& name, std::int64_t busy);
   Result<ShouldTerminate> should_terminate(const WorkerName& name);
   Result<PoolErrorRow> report_error(const WorkerName& name, const std::string& kind,
@@ -40,6 +44,8 @@ class WorkerRegistration : Stage {
 
  private:
   void became_running(Index worker);
+  // Of one that may renew its credentials with this secret, unless it is outdated.
+  Result<Index> renewing(const WorkerName& name, const Sha256& secret) const;
   Registered renew(Index worker, const Sha256& secret, const Sha256& next_secret);
 
   ProviderHolds& holds_;

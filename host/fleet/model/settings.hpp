@@ -20,10 +20,11 @@ struct Settings {
   std::chrono::milliseconds list_soon =
       std::chrono::seconds(5);  // while a launch's fate is not known
   std::chrono::milliseconds notices_every = std::chrono::seconds(10);
-  // After a start, or a jump of the clock, nobody is stopped because of time: workers could not
-  // reach the host, or their times mean nothing.
+  // After a start, nobody is stopped because of time for so long: workers could not reach the host.
+  // After another time in which the host could not hear, or a jump of the clock: for as long as
+  // that lasted, and this at most.
   std::chrono::milliseconds grace = std::chrono::minutes(10);
-  std::chrono::milliseconds clock_jump = std::chrono::seconds(60);  // what counts as one
+  std::chrono::milliseconds clock_jump = std::chrono::seconds(1);  // what counts as one
   // A launch without an answer still counts against the limits, but after this no longer as
   // capacity that is on its way: others may be launched for the demand.
   std::chrono::milliseconds lost_after = std::chrono::minutes(2);

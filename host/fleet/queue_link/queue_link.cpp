@@ -15,7 +15,9 @@ QueueLink::QueueLink(const StageContext& context, Measurements& measurements)
     : Stage(context),
       measurements_(measurements),
       queue_(std::make_unique<queue::Queue>(settings_.queue,
-                                            static_cast<std::uint64_t>(identity_.epoch))) {}
+                                            static_cast<std::uint64_t>(identity_.epoch))) {
+  queue_->judge_silence_by(clock_.listening());
+}
 
 QueueLink::~QueueLink() = default;
 

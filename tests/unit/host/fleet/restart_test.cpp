@@ -183,7 +183,9 @@ TEST(Grace, after_a_start_nobody_is_stopped_because_of_time) {
   EXPECT_EQ(driver.workers(WorkerState::running).size(), 2u);
   EXPECT_EQ(driver.workers(WorkerState::requested).size(), 2u);
   EXPECT_EQ(driver.pool("p/w").totals.draining, 0);
-  driver.advance(3min);
+  driver.advance(1h - 1min);
+  EXPECT_EQ(driver.worker("cloud-2")->state, WorkerState::running) << "the day is not its silence";
+  driver.advance(5min);
   EXPECT_EQ(driver.workers(WorkerState::running).size(), 0u);
 }
 
