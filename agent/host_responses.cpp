@@ -4,8 +4,8 @@
 #include <charconv>
 
 #include <muster/codec.hpp>
+#include <muster/utf8.hpp>
 
-#include "lib/base/log_line.hpp"
 #include "lib/hawk/server_clock.hpp"
 
 namespace muster::agent {

@@ -3,12 +3,12 @@
 
 #include <muster/codec.hpp>
 #include <muster/rules/explanation.hpp>
+#include <muster/utf8.hpp>
 
 #include "host/api/fleet_json.hpp"
 #include "host/api/handlers.hpp"
 #include "host/api/query_parameters.hpp"
 #include "host/api/responsible_rule.hpp"
-#include "lib/base/log_line.hpp"
 
 namespace muster::api {
 namespace {

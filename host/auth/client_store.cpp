@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <cstring>
 
+#include "host/identifiers/identifiers.hpp"
 #include "host/store/row.hpp"
 
 namespace muster::auth {
@@ -165,7 +166,7 @@ Result<void> ClientStore::keep(Lock lock, const ClientRow& row, const char* kind
 
 Result<ClientStore::Made> ClientStore::create(const std::string& client_id, const Wanted& wanted,
                                               const Caller& by) {
-  if (!is_valid_client_id(client_id))
+  if (!identifiers::is_client_id(client_id))
     return Error::invalid("a clientId has 1 to 1024 letters, digits and !@/:.+|_-");
   if (client_id == "admin" || client_id.starts_with("muster/"))
     return Error::invalid("the host keeps the names `admin` and `muster/...` for itself");

@@ -211,14 +211,6 @@ std::shared_ptr<const Caller> caller_of(const std::string& client_id,
 
 }  // namespace
 
-bool is_valid_client_id(std::string_view text) {
-  constexpr std::string_view others = "!@/:.+|_-";
-  return !text.empty() && text.size() <= 1024 && std::all_of(text.begin(), text.end(), [&](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-           others.find(c) != others.npos;
-  });
-}
-
 bool operator==(const Client& a, const Client& b) {
   const auto same_key = [](const Client::Key& one, const Client::Key& other) {
     return one.secret.reveal() == other.secret.reveal() && one.until == other.until;

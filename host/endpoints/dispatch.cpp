@@ -79,13 +79,15 @@ void run(const std::shared_ptr<const Api>& api, const Endpoint& endpoint, http::
 
 void add_routes(http::Router& router, const std::shared_ptr<const Api>& api,
                 std::span<const Endpoint> rows) {
-  for (const Endpoint& endpoint : rows)
+  for (const Endpoint& endpoint : rows) {
+    for (const std::string& name : parameters_of(endpoint)) pattern_of_path(name);  // throws
     router.add(
         std::string(endpoint.method), endpoint.path,
         [api, &endpoint](http::Request&& request, const http::Reply& reply) {
           run(api, endpoint, std::move(request), reply);
         },
         api->access(endpoint));
+  }
 }
 
 bool has_fleet(const CallPtr& call) {

@@ -63,7 +63,8 @@ struct Handler : AnyHandler {
 
 struct QueryParameter {
   std::string_view name;
-  const Pattern* pattern = nullptr;  // the form of a value; null: the handler checks it
+  // The form of a value; null: a plain text, which the handler checks further.
+  const Pattern* pattern = nullptr;
   // The name of the parameter's description in the OpenAPI document; empty: the name.
   std::string_view description = {};
   bool repeated = false;  // may be given more than once
@@ -109,5 +110,9 @@ struct Endpoint {
 
 // The names of a path's parameters, in their order.
 std::vector<std::string> parameters_of(const Endpoint& endpoint);
+// The form that a value of the parameter must have, of the path or of the query. Each name in a
+// path must be known to identifiers::pattern_of(): else throws std::logic_error.
+const Pattern& pattern_of_path(std::string_view parameter);
+const Pattern& pattern_of(const QueryParameter& parameter);
 
 }  // namespace muster::endpoints

@@ -3,9 +3,9 @@
 #include <muster/codec.hpp>
 
 #include "host/fleet/service.hpp"
+#include "host/identifiers/identifiers.hpp"
 #include "host/registration/pool_key_check.hpp"
 #include "host/registration/relay_event.hpp"
-#include "host/registration/worker_names.hpp"
 #include "host/registration/worker_record.hpp"
 
 namespace muster::registration {
@@ -96,8 +96,8 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
     if (!named_a_pool) name.worker_pool_id = identity.worker_pool_id;
     name.worker_group = identity.worker_group;
     name.worker_id = identity.worker_id;
-    if (is_worker_pool_id(name.worker_pool_id.str()) && is_worker_name(name.worker_group.str()) &&
-        is_worker_name(name.worker_id.str()))
+    if (identifiers::is_worker_pool_id(name.worker_pool_id.str()) &&
+        identifiers::is_name(name.worker_group.str()) && identifiers::is_name(name.worker_id.str()))
       return std::nullopt;
     const std::string given = claim().key();
     name = {};

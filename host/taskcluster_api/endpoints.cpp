@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "host/identifiers/identifiers.hpp"
 #include "host/registration/registrar.hpp"
 #include "host/taskcluster_api/handlers.hpp"
 #include "host/taskcluster_api/pattern.hpp"
@@ -18,7 +19,7 @@ using endpoints::use_provider;
 
 const QueryParameter token{"continuationToken", &anything_pattern};
 const QueryParameter limit{"limit", &number_pattern};
-const QueryParameter of_launch_config{"launchConfigId", &launch_config_id_pattern};
+const QueryParameter of_launch_config{"launchConfigId", &identifiers::launch_config_id};
 
 constexpr std::string_view get_pool = "worker-manager:get-worker-pool:<workerPoolId>";
 constexpr std::string_view manage_pool = "worker-manager:manage-worker-pool:<workerPoolId>";

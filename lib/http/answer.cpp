@@ -1,6 +1,6 @@
 #include "lib/http/answer.hpp"
 
-#include "lib/base/log_line.hpp"
+#include <muster/utf8.hpp>
 
 namespace muster::http {
 namespace {

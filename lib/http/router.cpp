@@ -5,7 +5,10 @@
 #include <exception>
 #include <stdexcept>
 
+#include <muster/utf8.hpp>
+
 #include "lib/http/answer.hpp"
+#include "lib/http/query_text.hpp"
 
 namespace muster::http {
 namespace {
@@ -13,6 +16,18 @@ namespace {
 Response unexpected(const Request& request) {
   return error_answer(request, 500, "InternalServerError",
                       "the host failed to answer; its log has the reason under this requestId");
+}
+
+// A broken escape is not meant: APIs differ in what they say of it.
+std::string_view problem_of_query(std::string_view query) {
+  const auto is_sound = [](std::string_view written) {
+    const auto decoded = percent_decode(written);
+    return is_plain_text(decoded ? *decoded : written);
+  };
+  for (const auto& [name, value] : split_query(query))
+    if (!is_sound(name) || !is_sound(value))
+      return "the query has, after decoding, bytes that are no UTF-8, or control characters";
+  return {};
 }
 
 }  // namespace
@@ -87,8 +102,8 @@ void Router::fallback(std::string prefix, Handler handler) {
 Router::Found Router::find(Request& request) const {
   const PathSegments path(request.path);
   Found found;
-  found.broken = path.broken();
-  if (path.broken()) return found;
+  found.problem = path.problem().empty() ? problem_of_query(request.query) : path.problem();
+  if (!found.problem.empty()) return found;
   const std::string_view wanted =
       request.method == "HEAD" ? std::string_view("GET") : std::string_view(request.method);
   for (const std::size_t number : table_.candidates(path)) {
@@ -127,6 +142,8 @@ bool Router::turned_away(Request& request, const Reply& reply) const {
 }
 
 void Router::answer_unknown(const Found& found, Request&& request, const Reply& reply) const {
+  if (!found.problem.empty())  // it says nothing of what is there, so everybody may know
+    return reply(error_answer(request, 400, "InputError", found.problem));
   if (request.method == "OPTIONS") {  // without credentials: browsers send none with it
     Response response{204, {}, ""};
     const bool hidden = request.path.starts_with("/api");
@@ -138,8 +155,6 @@ void Router::answer_unknown(const Found& found, Request&& request, const Reply& 
       return run(fallback.handler, fallback.prefix, std::move(request), reply);
   // A caller without access does not learn which paths exist.
   if (request.path.starts_with("/api") && turned_away(request, reply)) return;
-  if (found.broken)
-    return reply(error_answer(request, 400, "InputError", "the path has a broken %-escape"));
   if (found.allowed.empty())
     return reply(error_answer(request, 404, "ResourceNotFound",
                               "there is nothing at this path; GET /api/muster/v1 lists what there "

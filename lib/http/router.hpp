@@ -71,8 +71,9 @@ class Router {
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
   struct Found {
     std::size_t route = none;
-    bool broken = false;       // the path has a broken escape
     std::string allowed = {};  // "GET, POST": what the path would answer to
+    // What is wrong with the path or the query, whatever is there. Then there is no route.
+    std::string_view problem = {};
   };
   // Sets the request's path_parameters.
   Found find(Request& request) const;
