@@ -12,8 +12,8 @@ struct FleetOptions {
   HostOptions host;
   bool as_json = false, stats = false, watch = false;
   std::string pool, launch_config, provider, worker, file, until, duration, reason, kind, digest,
-      status, verdict, scope;
-  std::vector<std::string> states;
+      status, verdict, scope, row;
+  std::vector<std::string> states, columns;
   int limit = 20;
 };
 
@@ -31,6 +31,10 @@ void list_decisions(const FleetOptions& options);
 void list_errors(const FleetOptions& options);
 void list_holds(const FleetOptions& options);
 void release_holds(const FleetOptions& options);
+void list_set_aside(const FleetOptions& options);
+void show_set_aside(const FleetOptions& options);
+void retry_set_aside(const FleetOptions& options);
+void discard_set_aside(const FleetOptions& options);
 void list_providers(const FleetOptions& options);
 void back_up(const FleetOptions& options);
 

@@ -96,6 +96,10 @@ std::string status_text(const json::object& status, const Style& style) {
   lines.add("configuration", file.empty() ? "(built-in)" : file);
   lines.add_all(list_of(status, "configurationProblems"), "refused", Look::red);
   lines.add_all(list_of(status, "restartNeeded"), "restart needed", Look::yellow);
+  const std::string unread = text_of(status, "rowsSetAside");
+  if (!unread.empty() && unread != "0")
+    lines.add("rows set aside", unread + ", which cannot be read; see: muster set-aside",
+              Look::red);
   const json::object plugins = table_of(status, "plugins");
   add_instances(lines, list_of(plugins, "providers"), "provider");
   add_instances(lines, list_of(plugins, "strategies"), "strategy");

@@ -65,6 +65,7 @@ json::object fleet_summary(const Services& services, const Fleet* fleet) {
 Answer status_of_host(const Services& services, const Fleet* fleet) {
   json::object document = services.status_document();
   document["fleet"] = fleet_summary(services, fleet);
+  if (services.store) document["rowsSetAside"] = services.store->set_aside().size();
   if (services.events) document["events"] = services.events->status_json();
   return json_answer(document);
 }

@@ -44,6 +44,9 @@ class Fleet {
   ~Fleet();
 
   // Goes on from what is in the store, as the next epoch. `host_id` is for a store that is empty.
+  // Rows that cannot be read are set aside (store.set_aside()): nothing acts on them, workers among
+  // them count as alive in all limits, and no instance that may be theirs is ended. Fails only if
+  // the store does, or if it is not known which host this is.
   static Result<std::unique_ptr<Fleet>> load(const store::Store& store, Settings settings,
                                              const std::string& host_id, Now now);
 
@@ -104,6 +107,9 @@ class Fleet {
   Result<std::vector<bidding::Hold>> release_holds(const ProviderId& provider,
                                                    const std::optional<std::string>& scope,
                                                    Now now);
+
+  // Writes or erases a row that was set aside. `left`: those that are still.
+  void change_row(store::Change change, const store::SetAside& left);
 
   // The queue: who waits for a worker, and who holds one. Its workers are those that run here.
   Result<std::int64_t> request_worker(queue::Ask ask, Now now);  // see Queue::request
@@ -177,6 +183,7 @@ class Fleet {
 
   Result<void> load_parts(const store::Store& store);
   Result<void> load_workers(const store::Store& store);
+  void skip_known_numbers();
   void clock_was_set();
   void run_timers();
   void review(Index pool);

@@ -27,6 +27,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -81,7 +82,9 @@ class Queue {
   explicit Queue(Settings settings = {}, std::uint64_t seed = 0);
 
   // Goes on from the store. Leases of workers that are not offered until settle_after_load() end.
-  Result<void> load(const store::Store& store, Time now);
+  // A lease of a worker whose row cannot be read is set aside with it.
+  using IsSetAside = std::function<bool(std::int64_t worker)>;
+  Result<void> load(const store::Store& store, Time now, const IsSetAside& is_set_aside = {});
   void settle_after_load(Time now);
   store::Batch everything() const;
 

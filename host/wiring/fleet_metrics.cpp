@@ -215,6 +215,8 @@ void write_fleet_metrics(FleetRuntime& host, Page& page) {
              host.fleet().store_health().ok ? 1 : 0);
   page.gauge("muster_store_waiting_batches", "Changes that are not durable yet",
              number(static_cast<std::int64_t>(host.fleet().committer().waiting())));
+  page.gauge("muster_store_rows_set_aside", "Rows that cannot be read and are not acted on",
+             number(static_cast<std::int64_t>(host.store().set_aside().size())));
   write_events(host.events().numbers(), page);
 }
 

@@ -5,6 +5,7 @@
 #include "host/auth/client_row.hpp"
 #include "host/fleet/model/rows.hpp"
 #include "host/queue/queue.hpp"
+#include "host/store/checks.hpp"
 #include "host/store/row.hpp"
 #include "host/wiring/fleet_settings.hpp"
 #include "lib/base/secret.hpp"
@@ -27,6 +28,15 @@ std::unique_ptr<pools::Source> source_of(const config::WorkerConfigurations& fro
 
 bool adds_or_removes_a_pool(const events::Event& event) {
   return event.kind == "worker-pool-created" || event.kind == "worker-pool-removed";
+}
+
+store::Batch rows_set_aside(const store::Store& store) {
+  store::Batch rows;
+  for (store::SetAside::Entry& entry : store.set_aside().list()) {
+    store::Change row = store::Put{entry.table, std::move(entry.row)};
+    if (store::check(row)) rows.push_back(std::move(row));  // else no database takes it
+  }
+  return rows;
 }
 
 }  // namespace
@@ -89,6 +99,10 @@ Result<void> FleetRuntime::open() {
   parts_.log.info("the fleet is loaded", {{"workers", (*loaded)->workers().size()},
                                           {"pools", (*loaded)->pools().size()},
                                           {"epoch", (*loaded)->epoch()}});
+  for (const store::SetAside::Entry& row : store_->set_aside().list())
+    parts_.log.error(
+        "a row of the store cannot be read and is set aside; see: muster set-aside",
+        {{"number", row.number}, {"table", std::string(row.table->name)}, {"reason", row.reason}});
   static const store::Table* const salvage[] = {
       &store::table_of<fleet::DecisionRow>,  &store::table_of<fleet::PoolErrorRow>,
       &store::table_of<fleet::ApiPoolRow>,   &store::table_of<events::Event>,
@@ -108,7 +122,11 @@ Result<void> FleetRuntime::open() {
           .log = parts_.log,
           .find_plugin = [this](const std::string& id) { return providers_.find(id); },
           .rebuild_store =
-              [this](const store::Batch& all) { return store_->rebuild(all, salvage); },
+              [this](const store::Batch& all) {
+                store::Batch rows = rows_set_aside(*store_);  // what was written since comes after
+                rows.insert(rows.end(), all.begin(), all.end());
+                return store_->rebuild(rows, salvage);
+              },
           .listener =
               [this](const std::vector<events::Event>& durable) {
                 events_->on_durable(durable);

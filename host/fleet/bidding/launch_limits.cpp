@@ -57,7 +57,8 @@ void LaunchLimits::share_scarce_providers() {
     if (claims.empty()) continue;
     std::vector<std::int64_t> sums;
     for (const Claim& claim : claims) sums.push_back(claim.held + claim.wants);
-    const std::int64_t limit = *provider.settings.max_capacity;
+    const std::int64_t limit = std::max<std::int64_t>(
+        0, *provider.settings.max_capacity - registry_.protected_rows().capacity_of(provider.id));
     const auto first = static_cast<std::size_t>(outbox_.coming_number()) % claims.size();
     std::vector<std::int64_t> shares = bidding::fair_shares(sums, limit, first);
     share_by_whole_instances(claims, limit, first, shares);

@@ -234,11 +234,17 @@ void PoolConfiguration::write_everything(store::Batch& out) const {
 }
 
 Result<void> PoolConfiguration::load(const store::Store& store) {
-  return store::read_rows<ApiPoolRow>(store, [&](const ApiPoolRow& row) {
+  const auto read = store::read_rows<ApiPoolRow>(store, [&](const ApiPoolRow& row) {
     const Pool* pool = registry_.find_pool(row.worker_pool_id);
     api_rows_[row.worker_pool_id] = row;
     if (pool && pool->spec) api_pools_[row.worker_pool_id] = pool->spec;
   });
+  // A pool whose definition cannot be read stays as it is: no configuration drops it.
+  const ProtectedRows unread(store.set_aside());
+  for (const Pool& pool : pools_)
+    if (!pool.removed() && pool.spec && pool.spec->origin.empty() && unread.has_pool(pool.id))
+      api_pools_.try_emplace(pool.id, pool.spec);
+  return read;
 }
 
 // -------------------------------------------------------------------------------------------------

@@ -137,6 +137,7 @@ Index Reconciliation::reconcile_instance(Index provider, const Instance& instanc
 // taken in if its pool still wants such a worker, else it ends.
 void Reconciliation::unknown_instance(Index provider, const Instance& instance) {
   if (instance.state == InstanceState::stopped || instance.state == InstanceState::stopping) return;
+  if (registry_.protected_rows().may_own(providers_[provider].id, instance)) return;
   const Index pool = registry_.find_pool_index(instance.worker_pool_id);
   const Index launch_config =
       pool == no_index ? no_index

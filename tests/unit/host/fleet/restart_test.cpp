@@ -25,15 +25,6 @@ FleetDriver running_fleet(std::int64_t workers, Lifecycle lifecycle = {}) {
 // -------------------------------------------------------------------------------------------------
 // Epochs and intents
 
-TEST(Restart, from_a_store_that_cannot_be_read_is_refused_with_the_reason) {
-  FleetDriver driver = running_fleet(1);
-  store::MemoryStore store(driver.store().contents());
-  ASSERT_TRUE(store.commit({store::erase<LaunchConfigRow>({std::string("p/w")})}));
-  const auto refused = Fleet::load(store, {}, "host", driver.now());
-  ASSERT_FALSE(refused.has_value());
-  EXPECT_THAT(refused.error().message, HasSubstr("launch configuration that is not there"));
-}
-
 TEST(Restart, grows_the_epoch) {
   FleetDriver driver = simple_fleet();
   const auto before = driver.fleet().epoch();
