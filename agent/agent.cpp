@@ -11,6 +11,7 @@
 
 #include "agent/worker_runner.hpp"
 #include "lib/base/atomic_file.hpp"
+#include "lib/process/environment_names.hpp"
 
 namespace muster::agent {
 namespace {
@@ -39,14 +40,15 @@ Agent::Agent(Configuration configuration, AgentFolder folder, Log log, const sig
       log_(std::move(log)),
       http_(loop_, configuration_.ca_file.string()),
       host_(http_, clock_, configuration_.timings.request_timeout),
-      children_(mask),
+      children_(mask, {folder_.lock(), folder_.path(), configuration_.worker_config_path}),
       random_(std::random_device{}()),
       lifecycle_(options_of(configuration_),
                  [this] { return std::uniform_real_distribution<double>(0, 1)(random_); }),
       place_(configuration_.place) {
   const Time boot = configuration_.identity.kind == IdentityKind::local ? clock_.now()
                                                                         : machine_boot_time(clock_);
-  registrar_ = std::make_unique<Registrar>(configuration_, loop_, http_, host_, children_, boot);
+  registrar_ = std::make_unique<Registrar>(configuration_, loop_, http_, host_, children_, boot,
+                                           folder_.registration_key());
 }
 
 Agent::~Agent() = default;
@@ -60,7 +62,7 @@ ExitCode Agent::run() {
   }
   if (const int ended = folder_.end_leftovers())
     log_.warning("ended processes that an earlier agent left behind", {{"processes", ended}});
-  folder_.remove_secrets();  // of that one
+  remove_secrets();  // of that one
   auto reports = ReportPipe::open(
       loop_, folder_.reports(), [this](const Report& report) { take_report(report); },
       [this](const std::string& why) {
@@ -71,16 +73,22 @@ ExitCode Agent::run() {
     return ExitCode::configuration;
   }
   reports_ = std::move(*reports);
+  if (!folder_.hand_over(folder_.reports()))
+    log_.warning("the worker cannot write reports", {{"error", std::strerror(errno)}});
   loop_.watch(signals_.get(), POLLIN, [this](short) { take_signal(); });
   const ClockWatch clock_changes(loop_, [this] { step(); });
   lifecycle_.begin(loop_.now());
   step();
   loop_.run();
   http_.cancel_all();
+  remove_secrets();
+  return exit_code_;
+}
+
+void Agent::remove_secrets() const {
   folder_.remove_secrets();
   if (!configuration_.worker_config_path.empty())
     ::unlink(configuration_.worker_config_path.c_str());
-  return exit_code_;
 }
 
 // Actions may lead to further events at once, which come here again: one loop does all.
@@ -153,7 +161,7 @@ void Agent::take_grant(const CallOutcome& outcome, std::optional<Grant> grant) {
   if (first && host_.offset() != 0ms)
     log_.warning("this machine's clock is wrong; the host's counts",
                  {{"milliseconds", -host_.offset().count()}});
-  lifecycle_.granted(now, lasts);
+  lifecycle_.granted(now, lasts, std::exchange(grant_.outdated, std::nullopt));
   step();
   write_status();
   ::malloc_trim(0);
@@ -175,7 +183,8 @@ std::map<std::string, std::string> Agent::variables() const {
   if (configured && configured->is_object())
     for (const auto& member : configured->get_object())
       if (member.value().is_string() &&
-          member.value().get_string().find('\0') == json::string::npos)
+          member.value().get_string().find('\0') == json::string::npos &&
+          !refused_variable(member.key(), configuration_.worker.allowed_environment))
         all[std::string(member.key())] = std::string(member.value().get_string());
   all["TASKCLUSTER_ROOT_URL"] = place_.root_url;
   all["TASKCLUSTER_CLIENT_ID"] = grant_.credentials.client_id;
@@ -194,6 +203,11 @@ std::map<std::string, std::string> Agent::variables() const {
 }
 
 void Agent::perform(const WriteConfiguration&) {
+  if (const auto good =
+          check_environment(worker_config_, configuration_.worker.allowed_environment);
+      !good)
+    log_.warning("a variable of the worker's configuration is left out",
+                 {{"why", good.error().message}});
   Result<void> written =
       folder_.write(credentials_text(), json::write_pretty(worker_config_) + "\n", variables());
   if (written && !configuration_.worker_config_path.empty())
@@ -209,7 +223,8 @@ void Agent::perform(const WriteConfiguration&) {
 // The implementation
 
 void Agent::perform(const StartWorker&) {
-  const Spawn spawn{configuration_.worker.command, environment_with(variables())};
+  const Spawn spawn{configuration_.worker.command, environment_with(variables()), -1,
+                    configuration_.worker.user};
   const auto started = children_.start(spawn, [this](int status) {
     worker_ = -1;
     reports_->drain();  // its last words
@@ -228,7 +243,8 @@ void Agent::perform(const RefreshWorker&) {
   if (configuration_.worker.refresh != Refresh::command) return;
   auto more = variables();
   more["MUSTER_WORKER_PID"] = std::to_string(worker_);
-  const Spawn spawn{configuration_.worker.refresh_command, environment_with(std::move(more))};
+  const Spawn spawn{configuration_.worker.refresh_command, environment_with(std::move(more)), -1,
+                    configuration_.worker.user};
   const auto started = children_.start(spawn, [this](int status) {
     if (const auto failed = how_it_failed(status))
       log_.warning("the refresh command failed", {{"how", *failed}});

@@ -55,6 +55,7 @@ class Agent {
   std::map<std::string, std::string> variables() const;
   std::string credentials_text() const;
   void write_status();
+  void remove_secrets() const;
 
   const Configuration configuration_;
   const AgentFolder folder_;

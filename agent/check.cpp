@@ -3,6 +3,7 @@
 #include "agent/configuration.hpp"
 #include "agent/pool_key.hpp"
 #include "agent/tls.hpp"
+#include "lib/base/file_ownership.hpp"
 #include "lib/base/secret_file.hpp"
 
 namespace muster::agent {
@@ -18,6 +19,13 @@ std::vector<config::Mistake> check_files(const Configuration& configuration) {
     mistakes.push_back({config::Severity::error, {}, key, std::move(reason), ""});
   };
   const IdentitySettings& identity = configuration.identity;
+  // It names programs that the agent starts, and worker-runner's holds the secret itself.
+  std::error_code failed;
+  if (std::filesystem::exists(configuration.file, failed))
+    if (const auto ours = check_ownership(configuration.file, "the configuration",
+                                          identity.secret ? OthersMay::nothing : OthersMay::read);
+        !ours)
+      wrong("", ours.error().message);
   const bool by_secret =
       identity.kind == IdentityKind::local || identity.kind == IdentityKind::static_secret;
   if (by_secret) {

@@ -9,31 +9,66 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/folder.hpp"
+
 namespace muster::agent {
 namespace {
 
 constexpr std::size_t most_output = 4096;
 
-// Runs in the child, where only what is safe in a signal handler may be called.
-[[noreturn]] void become(const char* const* argv, const char* const* environment, int output,
-                         const sigset_t& mask, pid_t parent, int failed) {
-  ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);  // it died before it could be watched
-  const int nothing = ::open("/dev/null", O_RDONLY);
-  if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
-  if (output >= 0) ::dup2(output, STDOUT_FILENO);
-  ::signal(SIGPIPE, SIG_DFL);
-  ::signal(SIGXFSZ, SIG_DFL);
-  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
-  ::execve(argv[0], const_cast<char* const*>(argv), const_cast<char* const*>(environment));
-  const int why = errno;
-  [[maybe_unused]] const auto written = ::write(failed, &why, sizeof why);
+// Made before the fork: a child of a program that may have threads must not allocate.
+struct Prepared {
+  const char* const* argv;
+  const char* const* environment;
+  int output;
+  const sigset_t* mask;
+  pid_t parent;
+  int failed;
+  const RunAs* user;
+};
+
+[[noreturn]] void give_up(const Prepared& with, int why) {
+  [[maybe_unused]] const auto written = ::write(with.failed, &why, sizeof why);
   ::_exit(127);
 }
 
+// By its path; or, if the user cannot reach that, by what was opened before: a program may be in a
+// folder of the agent's user, if everybody may read and run the program itself.
+[[noreturn]] void execute(const Prepared& with, int program) {
+  char* const* argv = const_cast<char* const*>(with.argv);
+  char* const* environment = const_cast<char* const*>(with.environment);
+  ::execve(argv[0], argv, environment);
+  const int why = errno;
+  if (why == EACCES && program >= 0) {
+    ::fcntl(program, F_SETFD, 0);  // what a script's interpreter reads
+    ::execveat(program, "", argv, environment, AT_EMPTY_PATH);
+  }
+  give_up(with, why);
+}
+
+// Runs in the child, where only what is safe in a signal handler may be called.
+[[noreturn]] void become(const Prepared& with) {
+  ::setpgid(0, 0);
+  const int nothing = ::open("/dev/null", O_RDONLY);
+  if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
+  if (with.output >= 0) ::dup2(with.output, STDOUT_FILENO);
+  ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+  int program = -1;
+  if (with.user != nullptr) {
+    program = ::open(with.argv[0], O_RDONLY | O_CLOEXEC);
+    if (const int why = become_user(with.user->uid, with.user->gid)) give_up(with, why);
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up(with, errno);
+  }
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);            // a change of the user ends it
+  if (::getppid() != with.parent) ::_exit(127);  // it died before it could be watched
+  ::signal(SIGPIPE, SIG_DFL);
+  ::signal(SIGXFSZ, SIG_DFL);
+  ::sigprocmask(SIG_SETMASK, with.mask, nullptr);
+  execute(with, program);
+}
+
 // The guard's whole life, in a fork of the agent: nothing that needs memory or locks.
-[[noreturn]] void stand_guard(int told) {
+[[noreturn]] void stand_guard(int told, const LeftBehind& left) {
   constexpr std::size_t most = 64;  // an agent runs one or two
   pid_t groups[most] = {};
   ::setsid();  // a signal to the agent's group is not for the guard
@@ -41,7 +76,8 @@ constexpr std::size_t most_output = 4096;
   ::sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
   ::dup2(told, 0);
-  ::close_range(1, ~0U, 0);
+  if (left.lock >= 0) ::dup2(left.lock, 1);
+  ::close_range(left.lock >= 0 ? 2 : 1, ~0U, 0);
   ::prctl(PR_SET_NAME, "muster-guard");
   for (;;) {
     pid_t group = 0;
@@ -53,6 +89,8 @@ constexpr std::size_t most_output = 4096;
   }
   for (const pid_t group : groups)
     if (group > 1) ::kill(-group, SIGKILL);
+  if (!left.folder.empty()) remove_secret_files(left.folder.c_str());
+  if (!left.file.empty()) ::unlink(left.file.c_str());
   ::_exit(0);
 }
 
@@ -105,13 +143,17 @@ std::vector<std::string> environment_with(std::map<std::string, std::string> var
 
 // -------------------------------------------------------------------------------------------------
 
-Guard::Guard() {
+Guard::Guard(LeftBehind left) : left_(std::move(left)) {
+  start();
+}
+
+void Guard::start() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return;  // then the kernel has to do
   const FileDescriptor told(ends[0]);
   pipe_ = FileDescriptor(ends[1]);
   pid_ = ::fork();
-  if (pid_ == 0) stand_guard(told.get());
+  if (pid_ == 0) stand_guard(told.get(), left_);
 }
 
 Guard::~Guard() {
@@ -125,7 +167,7 @@ void Guard::tell(pid_t group) const {
 
 // -------------------------------------------------------------------------------------------------
 
-Children::Children(const sigset_t& mask) : mask_(mask) {
+Children::Children(const sigset_t& mask, LeftBehind left) : mask_(mask), guard_(std::move(left)) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
@@ -142,11 +184,16 @@ Result<pid_t> Children::start(const Spawn& spawn, Ended ended) {
   auto argv = pointers(spawn.command);
   argv[0] = program.c_str();
   const auto environment = pointers(spawn.environment);
-  const pid_t parent = ::getpid();
+  const Prepared with{argv.data(),
+                      environment.data(),
+                      spawn.output,
+                      &mask_,
+                      ::getpid(),
+                      write_end.get(),
+                      spawn.user ? &*spawn.user : nullptr};
   const pid_t pid = ::fork();
   if (pid < 0) return Error::internal(std::string("no new process: ") + std::strerror(errno));
-  if (pid == 0)
-    become(argv.data(), environment.data(), spawn.output, mask_, parent, write_end.get());
+  if (pid == 0) become(with);
   ::setpgid(pid, pid);  // both processes do it, so that it is done in time
   guard_.began(pid);
   write_end = FileDescriptor();
@@ -187,6 +234,10 @@ void Children::reap() {
     }
     int status = 0;
     ::waitpid(pid, &status, 0);
+    if (guard_.is(pid)) {
+      guard_.start();
+      for (const auto& [group, ended] : running_) guard_.began(group);
+    }
     if (found == running_.end()) continue;
     const Ended ended = std::move(found->second);
     running_.erase(found);

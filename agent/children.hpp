@@ -2,8 +2,10 @@
 // reaped, also what others left behind: it may be the first process of a container.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <signal.h>
 #include <string>
 #include <sys/types.h>
@@ -13,6 +15,7 @@
 
 #include "agent/configuration.hpp"
 #include "agent/event_loop.hpp"
+#include "lib/process/run_as.hpp"
 
 namespace muster::agent {
 
@@ -23,23 +26,35 @@ struct Spawn {
   Words command;
   std::vector<std::string> environment;  // "NAME=value", all of it
   int output = -1;                       // its standard output; -1: the agent's
+  std::optional<RunAs> user = {};        // nothing: the agent's own
 };
 
-// A small process that outlives the agent for a moment, however that ends, and kills the groups
-// that it has left: on its own the kernel would kill only the first process of each.
+// What is to disappear with an agent that is killed, and the lock that tells others when it has.
+struct LeftBehind {
+  int lock = -1;
+  std::filesystem::path folder = {};  // remove_secret_files()
+  std::filesystem::path file = {};    // one more
+};
+
+// A small process that outlives the agent for a moment, however that ends. It kills the groups
+// that the agent has left (on its own the kernel would kill only the first process of each),
+// removes its secrets, and then releases its lock. It is started again if it is killed first.
 class Guard {
  public:
-  Guard();
+  explicit Guard(LeftBehind left);
   ~Guard();
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
   void began(pid_t group) const { tell(group); }
   void ended(pid_t group) const { tell(-group); }
+  bool is(pid_t pid) const { return pid == pid_; }
+  void start();  // a new one, which knows of no group
 
  private:
   void tell(pid_t group) const;
 
+  const LeftBehind left_;
   FileDescriptor pipe_;
   pid_t pid_ = -1;
 };
@@ -48,7 +63,7 @@ class Guard {
 class Children {
  public:
   // `mask` is what children start with. SIGCHLD must be blocked; its reader calls reap().
-  explicit Children(const sigset_t& mask);
+  explicit Children(const sigset_t& mask, LeftBehind left = {});
   ~Children();  // kills the groups of those that still run
 
   using Ended = std::function<void(int wait_status)>;
@@ -63,7 +78,7 @@ class Children {
 
  private:
   const sigset_t mask_;
-  const Guard guard_;
+  Guard guard_;
   std::map<pid_t, Ended> running_;
 };
 

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <unistd.h>
 
 #include "agent/http_client.hpp"
 #include "agent/settings_reader.hpp"
 #include "agent/worker_runner.hpp"
 #include "lib/base/atomic_file.hpp"
 #include "lib/base/log.hpp"
+#include "lib/process/environment_names.hpp"
 
 namespace muster::agent {
 namespace fs = std::filesystem;
@@ -189,7 +191,24 @@ class Reader {
       else
         worker.environment[name] = std::string(value.get_string());
     }
+    read_user(table);
     table.finish();
+  }
+
+  void read_user(Settings& table) {
+    WorkerSettings& worker = configuration_.worker;
+    if (const auto names = table.names("allowedEnvironment")) worker.allowed_environment = *names;
+    for (const std::string& name : worker.allowed_environment)
+      if (const auto good = check_allowed_variable(name); !good)
+        table.wrong("allowedEnvironment", good.error().message);
+    const auto name = table.text("user");
+    if (!name) return;
+    const auto user = parse_user(*name);
+    if (!user) return table.wrong("user", user.error().message);
+    if (::geteuid() == 0)
+      worker.user = *user;
+    else if (user->uid != ::geteuid())
+      table.wrong("user", "only an agent that runs as root can start its worker as another user");
   }
 
   void read_refresh(Settings& worker_table) {

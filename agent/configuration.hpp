@@ -12,6 +12,7 @@
 
 #include "agent/lifecycle.hpp"
 #include "lib/base/secret.hpp"
+#include "lib/process/run_as.hpp"
 #include "lib/toml/mistake.hpp"
 
 namespace muster::agent {
@@ -36,6 +37,9 @@ struct WorkerSettings {
   Refresh refresh = Refresh::signal;
   Words refresh_command;
   std::map<std::string, std::string> environment;
+  // Names that the worker's configuration may set although they change how programs run.
+  std::vector<std::string> allowed_environment;
+  std::optional<RunAs> user;  // that the implementation runs as; nothing: the agent's own
 };
 
 // What is said of the machine's state at registration: a text, or what a command writes.

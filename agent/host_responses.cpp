@@ -4,8 +4,8 @@
 #include <charconv>
 
 #include <muster/codec.hpp>
+#include <muster/utf8.hpp>
 
-#include "lib/base/log_line.hpp"
 #include "lib/hawk/server_clock.hpp"
 
 namespace muster::agent {
@@ -95,6 +95,7 @@ Result<Grant> grant_of(const std::string& body) {
     if (!config->is_object()) return wrong("the worker's configuration is not an object");
     grant.worker_config = std::move(config->get_object());
   }
+  if (std::string why = text_in(*answer, "outdated"); !why.empty()) grant.outdated = std::move(why);
   grant.place = {"", text_in(*answer, "workerPoolId"), text_in(*answer, "providerId"),
                  text_in(*answer, "workerGroup"), text_in(*answer, "workerId")};
   return grant;

@@ -20,6 +20,7 @@ struct Grant {
   hawk::Credentials credentials;
   Secret secret{""};
   std::optional<json::object> worker_config;  // nothing: as before
+  std::optional<std::string> outdated = {};   // it is to end when its work is done: why
   Place place;                                // what a relay found out; else empty
 };
 

@@ -40,13 +40,14 @@ Time machine_boot_time(const Clock& clock) {
 }
 
 Registrar::Registrar(const Configuration& configuration, EventLoop& loop, HttpClient& http,
-                     HostCalls& host, Children& children, Time boot)
+                     HostCalls& host, Children& children, Time boot, Secret registration_key)
     : configuration_(configuration),
       loop_(loop),
       http_(http),
       host_(host),
       children_(children),
-      boot_(boot) {}
+      boot_(boot),
+      registration_key_(std::move(registration_key)) {}
 
 Registrar::~Registrar() = default;
 
@@ -134,7 +135,16 @@ json::object Registrar::described() const {
   return description;
 }
 
+// A worker that its provider launches registers once, and again only with the same key. Others
+// prove by a secret of their own.
+bool Registrar::shows_registration_key() const {
+  const IdentityKind kind = configuration_.identity.kind;
+  return kind == IdentityKind::local || kind == IdentityKind::aws || kind == IdentityKind::google ||
+         kind == IdentityKind::azure;
+}
+
 void Registrar::show(json::object proof) {
+  if (shows_registration_key()) proof["registrationKey"] = registration_key_.reveal();
   for (auto& member : described()) proof[member.key()] = member.value();
   if (configuration_.identity.key_file.empty()) return send(proof);
   sign_challenge(std::move(proof));

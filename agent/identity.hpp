@@ -19,7 +19,7 @@ namespace muster::agent {
 class Registrar {
  public:
   Registrar(const Configuration& configuration, EventLoop& loop, HttpClient& http, HostCalls& host,
-            Children& children, Time boot);
+            Children& children, Time boot, Secret registration_key);
   ~Registrar();
 
   // The place is what was asked for and what the identity told.
@@ -32,6 +32,7 @@ class Registrar {
   void prove();
   void prove_by_secret();
   void prove_by_cloud();
+  bool shows_registration_key() const;
   void show(json::object proof);
   void sign_challenge(json::object proof);
   void send(const json::object& proof);
@@ -43,6 +44,7 @@ class Registrar {
   HostCalls& host_;
   Children& children_;
   const Time boot_;
+  const Secret registration_key_;
   Done done_;
   Place place_;
   json::object state_;

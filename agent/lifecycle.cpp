@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace muster::agent {
 namespace {
@@ -11,6 +12,8 @@ using namespace std::chrono_literals;
 
 // A refusal may be about a proof that was a moment too old; the second one is believed.
 constexpr int refusals_to_believe = 2;
+// Of a worker that runs: the host may have to learn of it from its provider first.
+constexpr int refusals_to_believe_anew = 6;
 // What is left of the time that a cloud gives, for saying goodbye.
 constexpr Milliseconds for_goodbye = 2s;
 // A host that wants more is asked nevertheless.
@@ -85,38 +88,56 @@ void Lifecycle::begin(SteadyTime now) {
   do_next(Register{});
 }
 
-void Lifecycle::granted(SteadyTime now, Milliseconds lasts) {
-  if (phase_ != Phase::registering && phase_ != Phase::running) return;
-  have_previous_ = phase_ == Phase::running;
-  phase_ = Phase::running;
-  failures_ = refusals_ = 0;
-  trying_previous_ = lease_in_doubt_ = false;
+void Lifecycle::granted(SteadyTime now, Milliseconds lasts, std::optional<std::string> outdated) {
+  if (phase_ != Phase::registering && phase_ != Phase::running && !retiring_) return;
+  have_previous_ = phase_ != Phase::registering;
+  if (phase_ == Phase::registering) phase_ = Phase::running;
   activity_known_ = true;
+  outdated_ = std::move(outdated);
+  take_lease(now, lasts);
+  if (retiring_) kill_at_ = lease_end_;
+  do_next(WriteConfiguration{});
+}
+
+void Lifecycle::take_lease(SteadyTime now, Milliseconds lasts) {
+  failures_ = refusals_ = 0;
+  trying_previous_ = registering_anew_ = lease_in_doubt_ = false;
   const Timings& timings = options_.timings;
   const bool lasts_at_all = lasts > 0ms;
   lease_end_ = now + (lasts_at_all ? lasts : timings.request_timeout);
   renew_at_ = now + (lasts_at_all ? renewal_delay(lasts, timings.renew_before, random_())
                                   : timings.retry_min);
   call_at_ = renew_at_;
-  do_next(WriteConfiguration{});
 }
 
 void Lifecycle::written(SteadyTime now, const std::optional<std::string>& failure) {
-  if (phase_ != Phase::running) return;
+  if (phase_ != Phase::running && !retiring_) return;
   if (failure) {
     do_next(WriteLog{true, *failure});
     reported_error(now, {"could not write the worker's configuration", *failure});
     return stop(now, ExitCode::cannot_refresh, "the configuration could not be written",
                 options_.timings.stop_grace);
   }
-  if (alive_) return do_next(RefreshWorker{});
-  alive_ = true;
-  do_next(StartWorker{});
+  if (alive_) {
+    do_next(RefreshWorker{});
+  } else {
+    alive_ = true;
+    do_next(StartWorker{});
+  }
+  if (outdated_ && !retiring_) retire(now);
+}
+
+// It takes no more work and finishes what it has; that may take longer than these credentials last.
+void Lifecycle::retire(SteadyTime now) {
+  const auto renew_at = call_at_;
+  stop_until_lease_end(now, ExitCode::no_longer_current, *outdated_);
+  retiring_ = phase_ == Phase::stopping;
+  if (retiring_) call_at_ = renew_at;
 }
 
 void Lifecycle::not_granted(SteadyTime now, const CallOutcome& outcome) {
   if (phase_ == Phase::registering) return registration_failed(now, outcome);
-  if (phase_ == Phase::running) renewal_failed(now, outcome);
+  if (phase_ == Phase::running || retiring_) renewal_failed(now, outcome);
 }
 
 void Lifecycle::registration_failed(SteadyTime now, const CallOutcome& outcome) {
@@ -163,7 +184,12 @@ void Lifecycle::renewal_failed(SteadyTime now, const CallOutcome& outcome) {
         trying_previous_ = true;
         return do_next(Renew{true});
       }
-      return stop_until_lease_end(now, ExitCode::cannot_refresh, outcome.why);
+      // A host that lost its database does not know our secrets, and knows us by our proof once its
+      // provider has told it of us.
+      if (refusals_++ >= refusals_to_believe_anew)
+        return stop_until_lease_end(now, ExitCode::cannot_refresh, outcome.why);
+      if (!std::exchange(registering_anew_, true)) return do_next(Register{});
+      break;
     case CallOutcome::Kind::done:
     case CallOutcome::Kind::try_again:
     case CallOutcome::Kind::wrong_clock:
@@ -310,6 +336,7 @@ void Lifecycle::stop_requested(SteadyTime now) {
 void Lifecycle::stop(SteadyTime now, ExitCode code, std::string reason, Milliseconds grace) {
   call_at_.reset();
   if (phase_ == Phase::stopping) {  // only ever sooner
+    retiring_ = false;
     if (kill_at_) kill_at_ = std::min(*kill_at_, now + grace);
     return tick(now);
   }
@@ -331,6 +358,7 @@ void Lifecycle::stop_until_lease_end(SteadyTime now, ExitCode code, std::string 
 
 void Lifecycle::leave(SteadyTime now) {
   phase_ = Phase::removing;
+  retiring_ = false;
   call_at_.reset();
   remove_until_ = now + options_.timings.remove_timeout / 2;  // for what is still to be told
   if (pending_reports_ == 0) remove_or_end(now);
@@ -377,6 +405,10 @@ void Lifecycle::tick(SteadyTime now) {
     case Phase::running:
       return tick_running(now);
     case Phase::stopping:
+      if (retiring_ && call_at_ && now >= *call_at_) {
+        call_at_.reset();
+        do_next(Renew{trying_previous_});
+      }
       if (!kill_at_ || now < *kill_at_) return;
       kill_at_.reset();
       do_next(WriteLog{true, "the worker did not end in time and is killed"});
@@ -401,7 +433,10 @@ void Lifecycle::tick_running(SteadyTime now) {
                 options_.timings.stop_grace);
   if (call_at_ && now >= *call_at_) {
     call_at_.reset();
-    do_next(Renew{trying_previous_});
+    if (registering_anew_)
+      do_next(Register{});
+    else
+      do_next(Renew{trying_previous_});
   }
   if (activity_at_ && now >= *activity_at_) report_activity(now);
   if (ask_at_ && now >= *ask_at_ && may_ask()) {

@@ -95,8 +95,9 @@ class Lifecycle {
   void tick(SteadyTime now);
 
   // Credentials that last so long; of a registration or a renewal. Not at all: we do not know the
-  // host's time, and ask again soon.
-  void granted(SteadyTime now, Milliseconds lasts);
+  // host's time, and ask again soon. `outdated`: the implementation is to end when its work is
+  // done, and why; until it has, its credentials are renewed.
+  void granted(SteadyTime now, Milliseconds lasts, std::optional<std::string> outdated = {});
   // By the wall clock they last so long from now. If that is less than it seemed, the machine was
   // frozen or a clock was set: they are renewed at once, and the host has the time of one request
   // to say that they are still good.
@@ -131,6 +132,8 @@ class Lifecycle {
   void do_next(Action action) { actions_.push_back(std::move(action)); }
   Milliseconds backoff(int failures, const CallOutcome& outcome);
   Milliseconds jittered(Milliseconds time);  // 90 to 110 percent
+  void take_lease(SteadyTime now, Milliseconds lasts);
+  void retire(SteadyTime now);
   void registration_failed(SteadyTime now, const CallOutcome& outcome);
   void renewal_failed(SteadyTime now, const CallOutcome& outcome);
   void stop(SteadyTime now, ExitCode code, std::string reason, Milliseconds grace);
@@ -155,9 +158,13 @@ class Lifecycle {
   std::optional<SteadyTime> call_at_;  // the next attempt of either, if none is under way
   SteadyTime give_up_at_{};
   int failures_ = 0, refusals_ = 0;
-  bool have_previous_ = false, trying_previous_ = false;
+  bool have_previous_ = false, trying_previous_ = false, registering_anew_ = false;
   bool lease_in_doubt_ = false;  // that the lease lasts as long as it seemed; until the next grant
   std::optional<SteadyTime> lease_end_, renew_at_;
+
+  // The implementation finishes its work, and its credentials are renewed.
+  bool retiring_ = false;
+  std::optional<std::string> outdated_;
 
   // The implementation
   bool alive_ = false, stop_asked_ = false;

@@ -104,7 +104,7 @@ int live(Configuration configuration, int verdict) {
       const auto written = ::write(verdict, &byte, 1);
     return static_cast<int>(code);
   };
-  auto folder = AgentFolder::take(configuration.folder);
+  auto folder = AgentFolder::take(configuration.folder, configuration.worker.user);
   if (!folder) {
     fail(ExitCode::configuration, folder.error().message);
     return say(ExitCode::configuration);

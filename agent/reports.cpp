@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include <muster/json.hpp>
+#include <muster/utf8.hpp>
 
 #include "lib/base/atomic_file.hpp"
-#include "lib/base/log_line.hpp"
 
 namespace muster::agent {
 namespace {

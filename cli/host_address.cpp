@@ -3,11 +3,13 @@
 #include <array>
 #include <cstdlib>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <vector>
 
 #include <muster/json.hpp>
 
 #include "lib/base/atomic_file.hpp"
+#include "lib/base/file_ownership.hpp"
 
 namespace muster::cli {
 namespace fs = std::filesystem;
@@ -178,9 +180,9 @@ Result<std::optional<HostAddress>> read_login(const Environment& environment) {
   const auto file = login_file(environment);
   struct ::stat found {};
   if (!file || ::stat(file->c_str(), &found) != 0) return std::optional<HostAddress>();
-  if ((found.st_mode & 077) != 0)
-    return Error::auth(file->string() +
-                       " holds a secret and others can read it: chmod 600 it, or `muster logout`");
+  if (const auto ours = check_ownership(found, *file, "the login", OthersMay::nothing, ::geteuid());
+      !ours)
+    return Error::auth(ours.error().message + "; or run `muster logout`");
   const auto text = read_file(*file, longest_file);
   if (!text) return text.error();
   const auto document = json::parse_object(*text);

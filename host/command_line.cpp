@@ -19,7 +19,8 @@ constexpr const char* footer =
     "  2  the command line is wrong\n"
     "  3  the configuration has errors\n"
     "  4  the data directory is in use by another musterd\n"
-    "  5  the address to listen on is in use, or not of this machine\n";
+    "  5  the address to listen on is in use, or not of this machine\n"
+    "  6  the disk is full or fails: make room; a later start may do better\n";
 
 }  // namespace
 

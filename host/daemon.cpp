@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <future>
+#include <malloc.h>
 #include <thread>
 
 #include "host/api/api.hpp"
@@ -14,10 +15,28 @@
 #include "host/wiring/registration_dependencies.hpp"
 #include "host/wiring/taskcluster_api_parts.hpp"
 #include "lib/base/atomic_file.hpp"
+#include "lib/base/open_files.hpp"
+#include "lib/process/run_as.hpp"
 
 namespace muster {
 namespace fs = std::filesystem;
 namespace {
+
+constexpr rlim_t least_open_files = 256, wanted_open_files = 4096;
+
+// A body of the largest size may become a hundred times as large when it is parsed.
+constexpr std::size_t large_bodies_at_once = 2, large_bodies_waiting = 32;
+
+// Otherwise the pages that many small values took stay with the process.
+void return_memory() {
+  ::malloc_trim(0);
+}
+
+// The configuration was checked, so each of them is a network.
+Networks trusted_proxies(const config::HostConfiguration& configuration) {
+  auto proxies = Networks::parse(configuration.auth.trusted_proxies);
+  return proxies ? std::move(*proxies) : Networks();
+}
 
 http::ServerSettings server_settings(const config::HostConfiguration& configuration) {
   const config::HttpSettings& http = configuration.http;
@@ -26,7 +45,11 @@ http::ServerSettings server_settings(const config::HostConfiguration& configurat
   settings.port = configuration.listen.port;
   settings.threads = http.threads;
   settings.max_connections = http.max_connections;
-  settings.limits = {http.max_header_bytes, http.max_body_bytes};
+  settings.limits = {http.max_header_bytes, http.max_body_bytes, http.max_open_body_bytes};
+  // One body that is allowed always has room.
+  settings.bodies.of_peer = std::max(http.max_buffered_body_bytes_per_peer, http.max_body_bytes);
+  settings.bodies.of_all = std::max(http.max_buffered_body_bytes, settings.bodies.of_peer);
+  settings.trusted_proxies = trusted_proxies(configuration);
   settings.header_timeout = http.header_timeout;
   settings.body_timeout = http.body_timeout;
   settings.write_timeout = http.write_timeout;
@@ -79,6 +102,9 @@ ExitCode Daemon::run() {
 }
 
 std::optional<ExitCode> Daemon::start() {
+  // Connections and cells need more descriptors than the soft limit of an old shell.
+  if (const auto enough = raise_limit_of_open_files(least_open_files, wanted_open_files); !enough)
+    log_.error(enough.error().message);
   status_.change([&](HostStatus& status) {
     status.started = status.configuration_loaded = clock_.now();
     status.started_steady = clock_.steady();
@@ -103,7 +129,10 @@ std::optional<ExitCode> Daemon::open_data_directory() {
   }
   data_directory_.emplace(std::move(*opened));
   if (!configuration_->file.empty()) return std::nullopt;
-  if (const auto written = config::write_first_files(folder); !written)
+  const auto worker_user = choose_worker_user(std::nullopt, own_user());
+  const auto written =
+      worker_user ? config::write_first_files(folder, *worker_user) : worker_user.error();
+  if (!written)
     log_.warning("there is no worker configuration to start from: " + written.error().message);
   return std::nullopt;
 }
@@ -143,6 +172,9 @@ std::optional<ExitCode> Daemon::listen() {
   router_ =
       std::make_unique<http::Router>(log_, auth::Guard(auth_.authority(), api::route_scopes()));
   workers_ = std::make_unique<http::WorkerThreads>(2, 64, log_);
+  body_readers_ = std::make_unique<http::WorkerThreads>(large_bodies_at_once, large_bodies_waiting,
+                                                        log_, return_memory);
+  router_->read_large_bodies_on(*body_readers_);
   auto server = http::Server::listen(server_settings(*configuration_), *router_, clock_, log_);
   if (!server) {
     log_.error(server.error().message);
@@ -152,20 +184,14 @@ std::optional<ExitCode> Daemon::listen() {
   const std::string url =
       url_of(configuration_->listen, server_->port(), configuration_->http.tls.has_value());
   const std::string& elsewhere = configuration_->public_url;
-  start_fleet(elsewhere.empty() ? url : elsewhere);
+  if (const auto failed = start_fleet(elsewhere.empty() ? url : elsewhere)) return failed;
   add_all_routes(elsewhere.empty() ? url : elsewhere);
-  const fs::path address_file = data_directory_->path() / "address";
-  auto noted = write_file_atomically(address_file, url + "\n");
-  if (noted) noted = auth_.write_admin_file(data_directory_->path(), url);
-  if (!noted) {
-    log_.error(noted.error().message);
-    return ExitCode::failed;
-  }
   status_.change([&](HostStatus& status) {
     status.state = HostState::ready;
     status.url = url;
     status.data_directory = data_directory_->path();
   });
+  write_address_files();
   server_->start();
   log_.info("musterd serves " + url,
             {{"version", MUSTER_VERSION},
@@ -203,22 +229,42 @@ void Daemon::add_all_routes(const std::string& public_url) {
   });
 }
 
+void Daemon::write_address_files() {
+  const std::string url = status_.get()->url;
+  auto written = write_file_atomically(data_directory_->path() / "address", url + "\n");
+  if (written) written = auth_.write_admin_file(data_directory_->path(), url);
+  address_files_written_ = written.has_value();
+  if (!written)
+    log_.error("clients on this machine do not find the host by its data directory",
+               {{"error", written.error().message}});
+}
+
 // A store that cannot be used is no reason to be silent: the host serves, decides nothing, and says
-// why.
-void Daemon::start_fleet(const std::string& url) {
+// why. A disk that is full or fails may get better by itself, so the host is to be started again.
+std::optional<ExitCode> Daemon::start_fleet(const std::string& url) {
   auto started = FleetRuntime::start({.configuration = configuration_,
                                       .data_directory = data_directory_->path(),
                                       .plugins = plugins_.get(),
                                       .clock = std::make_shared<SystemClock>(),
+                                      .time_watch = &time_watch_,
                                       .log = log_,
                                       .url = url});
   if (started) {
     fleet_ = std::move(*started);
-    return auth_.open_store(fleet_->store(), fleet_->fleet(), data_directory_->path());
+    auth_.open_store(fleet_->store(), fleet_->fleet(), data_directory_->path());
+    if (const auth::ClientStore* book = auth_.book())
+      fleet_->add_to_rebuilds([book](store::Batch& rows) { book->write_everything(rows); });
+    return std::nullopt;
+  }
+  const ErrorClass why = started.error().error_class;
+  if (why == ErrorClass::capacity || why == ErrorClass::transient) {
+    log_.error("the host cannot start now: " + started.error().message);
+    return ExitCode::disk_fails;
   }
   no_fleet_ = "nothing is decided: " + started.error().message;
   log_.error(no_fleet_);
   auth_.store_unavailable(no_fleet_);
+  return std::nullopt;
 }
 
 // The watchdog's pings go on whatever is waited for, as long as the HTTP threads run.
@@ -234,15 +280,18 @@ Signals::Event Daemon::wait(SteadyTime until) {
 }
 
 void Daemon::serve() {
+  constexpr auto again = std::chrono::seconds(10);
   for (;;) {
-    switch (wait()) {
+    switch (wait(address_files_written_ ? SteadyTime::max() : clock_.steady() + again)) {
       case Signals::Event::stop:
         return;
       case Signals::Event::reload:
         reload();
         break;
-      case Signals::Event::woken:
       case Signals::Event::timeout:
+        if (!address_files_written_) write_address_files();
+        break;
+      case Signals::Event::woken:
         break;
     }
   }
@@ -251,7 +300,7 @@ void Daemon::serve() {
 void Daemon::reload() {
   notifier_.reloading();
   if (command_line_.config) {
-    const config::Report report = config::read_configuration(*command_line_.config, defaults_);
+    const config::Report report = config::read_own_configuration(*command_line_.config, defaults_);
     if (report.configuration)
       take_over(report);
     else
@@ -311,6 +360,7 @@ void Daemon::take_over(const config::Report& report) {
     return;
   }
   apply_log_settings(next->log);
+  server_->trust_proxies(trusted_proxies(*next));
   if (fleet_) fleet_->providers_configured(next);
   std::vector<std::string> problems;
   for (const Error& error :
@@ -342,9 +392,11 @@ bool Daemon::end_plugins_by(SteadyTime until) {
   auto end = ended->get_future();
   std::thread([plugins = std::shared_ptr(std::move(plugins_)),
                registrar = std::shared_ptr(std::move(registrar_)),
+               readers = std::shared_ptr(std::move(body_readers_)),
                workers = std::shared_ptr(std::move(workers_)),
                fleet = std::shared_ptr(std::move(fleet_)), patience = left_until(until),
                ended]() mutable {
+    readers.reset();    // they use all of the others
     workers.reset();    // they call plugins and the fleet
     registrar.reset();  // so does this
     if (fleet) fleet->stop(patience);

@@ -41,7 +41,9 @@ class Daemon {
   std::optional<ExitCode> load_tokens(const config::HostConfiguration& configuration);
   std::optional<ExitCode> load_plugins();
   std::optional<ExitCode> listen();
-  void start_fleet(const std::string& url);
+  std::optional<ExitCode> start_fleet(const std::string& url);
+  // For clients on this machine. A full disk is no reason not to serve: it is tried again.
+  void write_address_files();
   void add_all_routes(const std::string& public_url);
   void serve();
   void reload();
@@ -61,19 +63,22 @@ class Daemon {
   std::shared_ptr<const config::HostConfiguration> configuration_;
   Signals signals_;  // before any thread
   const SystemClock clock_{};
+  TimeWatch time_watch_{clock_};
   const ServiceNotifier notifier_{};
   Log log_;
   PublishedStatus status_;
   std::optional<DataDirectory> data_directory_;
-  HostAuth auth_{clock_, log_};
+  HostAuth auth_{clock_, time_watch_, log_};
   std::unique_ptr<plugin_loader::PluginCatalog> plugins_;
   std::unique_ptr<FleetRuntime> fleet_;
   std::string no_fleet_;  // why there is none
+  bool address_files_written_ = false;
   std::unique_ptr<registration::Registrar> registrar_;
   metrics::Metrics metrics_;
   std::unique_ptr<http::WorkerThreads> workers_;  // for handlers that wait for plugins
   std::unique_ptr<http::Router> router_;
-  std::unique_ptr<http::Server> server_;  // last: its threads use all of the above
+  std::unique_ptr<http::WorkerThreads> body_readers_;  // for requests with large bodies
+  std::unique_ptr<http::Server> server_;               // last: its threads use all of the above
 };
 
 }  // namespace muster

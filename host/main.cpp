@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <sys/resource.h>
+#include <malloc.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,12 +15,11 @@ namespace {
 
 using namespace muster;
 
-// Connections and cells need more descriptors than the soft limit of an old shell.
-void raise_limit_of_open_files() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
+// Memory of a large body goes back to the system when it is freed. By default the C library keeps
+// more and more of it: up to 32 MiB of each allocation, and twice that at the end of each heap.
+void return_large_memory() {
+  ::mallopt(M_MMAP_THRESHOLD, 4 << 20);
+  ::mallopt(M_TRIM_THRESHOLD, 16 << 20);
 }
 
 void print_mistakes(const config::Report& report) {
@@ -52,21 +51,22 @@ ExitCode check(const config::Report& report) {
 }
 
 ExitCode run(const CommandLine& command_line) {
-  const config::Defaults defaults = config::defaults_for(
-      std::filesystem::read_symlink("/proc/self/exe"), config::process_environment);
+  const config::Defaults defaults =
+      config::defaults_for(std::filesystem::read_symlink("/proc/self/exe"),
+                           config::process_environment, ::geteuid() == 0);
   const std::string built_in = config::default_configuration_text(defaults);
   if (command_line.print_default_config) {
     std::fputs(built_in.c_str(), stdout);
     return ExitCode::ok;
   }
   const config::Report report = command_line.config
-                                    ? config::read_configuration(*command_line.config, defaults)
+                                    ? config::read_own_configuration(*command_line.config, defaults)
                                     : config::read_configuration_text(built_in, {}, defaults);
   if (command_line.check || !report.configuration) print_mistakes(report);
   if (command_line.check) return check(report);
   if (!report.configuration) return ExitCode::configuration;
   ::umask(0077);
-  raise_limit_of_open_files();
+  return_large_memory();
   return Daemon(command_line, defaults, report).run();
 }
 

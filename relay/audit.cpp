@@ -6,9 +6,9 @@
 
 #include <muster/codec.hpp>
 #include <muster/json.hpp>
+#include <muster/utf8.hpp>
 
 #include "lib/base/atomic_file.hpp"
-#include "lib/base/log_line.hpp"
 
 namespace muster::relay {
 namespace {

@@ -22,6 +22,7 @@ http::ServerSettings server_settings(const Settings& settings) {
   server.body_timeout = std::chrono::seconds(10);
   server.access_log = settings.access_log;
   server.peers.max_connections = settings.max_connections_per_peer;
+  server.trusted_proxies = settings.trusted_proxies;
   server.tls = settings.tls;
   return server;
 }
@@ -186,6 +187,7 @@ void Daemon::take_over(std::shared_ptr<const Settings> next) {
     if (const auto replaced = server_->replace_certificate(*next->tls); !replaced)
       log_.error("the old certificate stays in use: " + replaced.error().message);
   }
+  server_->trust_proxies(next->trusted_proxies);
   host_->reread_token();
   if (const auto opened = audit_->open(next->audit_file); !opened)
     log_.error("the old audit file stays in use: " + opened.error().message);

@@ -1,5 +1,7 @@
 // One DNS server and the questions that are under way to it: c-ares, with one try for each
-// question, by UDP, or TCP if the answer is too large for that. Private to this folder.
+// question, by UDP, or TCP if the answer is too large for that. Each question has a socket of its
+// own, on a port at random: a forged answer must guess that and the question's number. Private to
+// this folder.
 #pragma once
 
 #include <chrono>
@@ -36,10 +38,11 @@ class DnsServer {
   const std::string& address() const { return address_; }
 
  private:
-  struct Impl;
-  DnsServer(std::string address, std::unique_ptr<Impl> impl);
-  std::string address_;
-  std::unique_ptr<Impl> impl_;
+  struct Query;
+  DnsServer(std::string address, std::chrono::milliseconds timeout);
+  const std::string address_;
+  const std::chrono::milliseconds timeout_;
+  std::vector<std::unique_ptr<Query>> queries_;
 };
 
 // The addresses of /etc/resolv.conf, as open() takes them.

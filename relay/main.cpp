@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "lib/base/daemon_options.hpp"
+#include "lib/base/open_files.hpp"
 #include "relay/daemon.hpp"
 
 namespace {
@@ -56,13 +57,6 @@ void leave_no_core() {
   ::umask(0027);
 }
 
-void raise_limit_of_open_files() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 ExitCode run(const CommandLine& command_line) {
   const relay::Environment environment = [](const char* name) {
     const char* const value = std::getenv(name);
@@ -79,7 +73,8 @@ ExitCode run(const CommandLine& command_line) {
     return ExitCode::ok;
   }
   if (!report.settings) return ExitCode::configuration;
-  raise_limit_of_open_files();
+  if (const auto enough = raise_limit_of_open_files(256, 4096); !enough)
+    std::fprintf(stderr, "muster-relay: %s\n", enough.error().message.c_str());
   return relay::Daemon(report, environment, command_line.log_level).run();
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "lib/base/atomic_file.hpp"
+#include "lib/base/file_ownership.hpp"
 #include "lib/base/secret_file.hpp"
 #include "lib/toml/schema_check.hpp"
 #include "lib/toml/toml_document.hpp"
@@ -294,6 +295,9 @@ Report read_settings(const fs::path& file, const Environment& environment) {
                                    "",
                                    text.error().message,
                                    "give muster-relay a file that it can read: --config FILE"});
+  // It says whose names count, and where the relay's token is sent.
+  if (const auto ours = check_ownership(file, "the configuration", OthersMay::read); !ours)
+    return refused(file.string(), {Severity::error, {}, "", ours.error().message, ""});
   return read_settings_text(*text, file, environment);
 }
 

@@ -78,6 +78,7 @@ class LocalHost:
         """Has so many workers at most: nobody takes the tasks, so that there is demand for ever more."""
         self.place = tempfile.TemporaryDirectory()
         self.folder = folder = self.place.name
+        os.chmod(folder, 0o711)  # as root, workers are another user
         self.tasks = f"{folder}/tasks/{POOL}"
         os.makedirs(self.tasks)
         os.mkdir(f"{folder}/workers")

@@ -207,8 +207,48 @@ void release_holds(const FleetOptions& options) {
   say(options, answer, "released " + count_of(count, "hold") + " of " + options.provider);
 }
 
+void list_set_aside(const FleetOptions& options) {
+  ask_and_show(options, "set-aside", show_rows_set_aside);
+}
+
+void show_set_aside(const FleetOptions& options) {
+  ask_and_show(options, "set-aside/" + path_segment(options.row), show_row_set_aside);
+}
+
+void retry_set_aside(const FleetOptions& options) {
+  json::object columns;
+  for (const std::string& given : options.columns) {
+    const auto equals = given.find('=');
+    if (equals == std::string::npos || equals == 0)
+      fail(Error::invalid("--set " + given + " is not COLUMN=VALUE"));
+    const std::string text = given.substr(equals + 1);
+    const auto value = json::parse(text);
+    const bool scalar = value && !value->is_object() && !value->is_array();
+    columns[given.substr(0, equals)] = scalar ? *value : json::value(text);
+  }
+  const json::value answer =
+      answer_of(connect(options.host)
+                    .post(api_path + "set-aside/" + path_segment(options.row) + "/retry",
+                          {{"row", columns}}));
+  say(options, answer, "row " + options.row + " was written anew; it is read when the host starts");
+}
+
+void discard_set_aside(const FleetOptions& options) {
+  const json::value answer =
+      answer_of(connect(options.host).remove(api_path + "set-aside/" + path_segment(options.row)));
+  say(options, answer, "row " + options.row + " is erased");
+}
+
 void list_providers(const FleetOptions& options) {
   ask_and_show(options, "providers", show_providers);
+}
+
+void accept_empty_configurations(const FleetOptions& options) {
+  const json::value answer = answer_of(
+      connect(options.host).post(api_path + "worker-configurations/accept-empty", json::object{}));
+  say(options, answer,
+      "accepted: what the source of the worker configurations holds now counts; pools that are no "
+      "longer there end. See: muster status");
 }
 
 void back_up(const FleetOptions& options) {

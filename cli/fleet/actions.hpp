@@ -12,8 +12,8 @@ struct FleetOptions {
   HostOptions host;
   bool as_json = false, stats = false, watch = false;
   std::string pool, launch_config, provider, worker, file, until, duration, reason, kind, digest,
-      status, verdict, scope;
-  std::vector<std::string> states;
+      status, verdict, scope, row;
+  std::vector<std::string> states, columns;
   int limit = 20;
 };
 
@@ -31,7 +31,12 @@ void list_decisions(const FleetOptions& options);
 void list_errors(const FleetOptions& options);
 void list_holds(const FleetOptions& options);
 void release_holds(const FleetOptions& options);
+void list_set_aside(const FleetOptions& options);
+void show_set_aside(const FleetOptions& options);
+void retry_set_aside(const FleetOptions& options);
+void discard_set_aside(const FleetOptions& options);
 void list_providers(const FleetOptions& options);
+void accept_empty_configurations(const FleetOptions& options);
 void back_up(const FleetOptions& options);
 
 // "90s", "30m", "2h", "3d" or several of them ("1h30m") → seconds; nothing if it is none.

@@ -1,6 +1,6 @@
 // The command lines of what talks to a host: status, pools, pool, workers, worker, quarantine,
-// release, launch-configs, log, errors, events, holds, providers, backup; and login, logout,
-// whoami.
+// release, launch-configs, log, errors, events, holds, providers, set-aside, config, backup; and
+// login, logout, whoami.
 #include "cli/command.hpp"
 #include "cli/fleet/actions.hpp"
 #include "cli/fleet/events.hpp"
@@ -122,6 +122,26 @@ void add_hold_commands(CLI::App& app) {
   FleetCommand(app, "providers", "List providers and their state", list_providers);
 }
 
+void add_set_aside_commands(CLI::App& app) {
+  const FleetCommand list(app, "set-aside",
+                          "List rows of the store that cannot be read; nothing acts on them",
+                          list_set_aside);
+  list.app->require_subcommand(0, 1);
+  const auto about_one = [](const FleetCommand& command) {
+    command.app->add_option("number", command.options->row, "As `muster set-aside` shows it")
+        ->required();
+  };
+  about_one(FleetCommand(*list.app, "show", "Show a row with its columns", show_set_aside));
+  const FleetCommand retry(*list.app, "retry", "Write a row anew, to be read when the host starts",
+                           retry_set_aside);
+  about_one(retry);
+  retry.app
+      ->add_option("--set", retry.options->columns,
+                   "COLUMN=VALUE: corrects a column; may be repeated")
+      ->allow_extra_args(false);
+  about_one(FleetCommand(*list.app, "discard", "Erase a row", discard_set_aside));
+}
+
 void add_events_command(CLI::App& app) {
   const auto options = std::make_shared<EventOptions>();
   CLI::App* command = app.add_subcommand("events", "Show events");
@@ -197,8 +217,15 @@ void add_fleet_commands(CLI::App& app) {
   add_worker_commands(app);
   add_launch_config_commands(app);
   add_journal_commands(app);
+  add_set_aside_commands(app);
   add_events_command(app);
   add_hold_commands(app);
+  CLI::App* config = app.add_subcommand("config", "Decide about worker configurations");
+  config->require_subcommand(1);
+  const FleetCommand accept(
+      *config, "accept-empty",
+      "Take the worker configurations as they are now, though they, or most of them, are gone",
+      accept_empty_configurations);
   const FleetCommand backup(
       app, "backup", "Copy the host's database to a new file; the host keeps running", back_up);
   backup.app

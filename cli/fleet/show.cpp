@@ -275,6 +275,23 @@ std::string show_holds(const json::object& document, const Style& style) {
   return list_of(document, "holds").empty() ? "No holds.\n" : rows.text(style);
 }
 
+std::string show_rows_set_aside(const json::object& document, const Style& style) {
+  Table rows;
+  rows.add(heads({"NUMBER", "TABLE", "KEY", "WHY"}));
+  for (const json::value& item : list_of(document, "rows")) {
+    const json::object& row = item.as_object();
+    rows.add({{text_of(row, "number"), Look::bold},
+              {text_of(row, "table")},
+              {json::write(row.at("key"))},
+              {text_of(row, "reason"), Look::yellow}});
+  }
+  return list_of(document, "rows").empty() ? "No row is set aside.\n" : rows.text(style);
+}
+
+std::string show_row_set_aside(const json::object& document, const Style&) {
+  return json::write_pretty(document) + "\n";
+}
+
 std::string show_providers(const json::object& document, const Style& style) {
   Table rows;
   rows.add(heads({"PROVIDER", "", "WORKERS", "CAPACITY", "MAX", "PER SECOND", "LAUNCHES WAITING",

@@ -22,6 +22,8 @@ std::string show_decisions(const json::object& document, const Style& style);
 std::string show_errors(const json::object& document, const Style& style);
 std::string show_error_counts(const json::object& document, const Style& style);
 std::string show_holds(const json::object& document, const Style& style);
+std::string show_rows_set_aside(const json::object& document, const Style& style);
+std::string show_row_set_aside(const json::object& document, const Style& style);
 std::string show_providers(const json::object& document, const Style& style);
 
 }  // namespace muster::cli

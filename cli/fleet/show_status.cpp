@@ -68,12 +68,15 @@ void add_fleet(Lines& lines, const json::object& fleet) {
                            count_of(count_in(fleet, "workers"), "worker"));
   else
     lines.add("fleet", state + ": " + text_of(fleet, "reason"), Look::red);
+  lines.add_all(list_of(fleet, "storeNotices"), "store", Look::red);
   const json::object workers = table_of(fleet, "workerConfigurations");
   lines.add("workers from", text_of(workers, "source"));
   lines.add("revision", text_of(workers, "revision"));
   lines.add_members(list_of(workers, "problems"), "text", "problem", Look::red);
   lines.add_members(list_of(workers, "waits"), "reason", "waits for", Look::yellow);
-  lines.add("source", text_of(workers, "sourceError"), Look::red);
+  const json::value* held = workers.if_contains("heldBack");
+  lines.add(held && held->is_bool() && held->get_bool() ? "held back" : "source",
+            text_of(workers, "sourceError"), Look::red);
   for (const json::value& item : list_of(fleet, "demand")) {
     if (!item.is_object()) continue;
     const json::object& source = item.get_object();
@@ -96,6 +99,10 @@ std::string status_text(const json::object& status, const Style& style) {
   lines.add("configuration", file.empty() ? "(built-in)" : file);
   lines.add_all(list_of(status, "configurationProblems"), "refused", Look::red);
   lines.add_all(list_of(status, "restartNeeded"), "restart needed", Look::yellow);
+  const std::string unread = text_of(status, "rowsSetAside");
+  if (!unread.empty() && unread != "0")
+    lines.add("rows set aside", unread + ", which cannot be read; see: muster set-aside",
+              Look::red);
   const json::object plugins = table_of(status, "plugins");
   add_instances(lines, list_of(plugins, "providers"), "provider");
   add_instances(lines, list_of(plugins, "strategies"), "strategy");

@@ -36,6 +36,8 @@ Result<fs::path> last_plugin_folder(const Result<json::value>& plugins) {
 Result<void> put_into(const fs::path& home, const StoredPlugin& copy) {
   std::error_code code;
   fs::create_directories(home, code);
+  // Whatever the umask: a host takes no plugin from a folder that a group may write.
+  if (!code) fs::permissions(home, fs::perms(0755), code);
   if (code) return Error::invalid(home.string() + " cannot be created: " + code.message());
   const auto bytes = read_file(copy.library, max_library_size);
   if (!bytes) return bytes.error();

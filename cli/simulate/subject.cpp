@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <unistd.h>
 
 #include "cli/exit_code.hpp"
 #include "cli/rules/problems.hpp"
@@ -125,7 +126,8 @@ class Loading {
   void given_by_host() {
     const fs::path executable = fs::read_symlink("/proc/self/exe");
     const auto report = config::read_configuration(
-        options_.path, config::defaults_for(executable, config::process_environment));
+        options_.path,
+        config::defaults_for(executable, config::process_environment, ::geteuid() == 0));
     if (!report.configuration) stop(report.mistakes, tidy(report.file));
     const config::HostConfiguration& host = *report.configuration;
     if (!host.worker_configurations)

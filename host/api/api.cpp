@@ -35,7 +35,16 @@ std::optional<std::string> refuse_query(const Query& query, const Endpoint& endp
     const auto times =
         std::ranges::count(query.parameters(), name, &Query::Parameters::value_type::first);
     if (!known->repeated && times > 1) return "the parameter `" + name + "` occurs twice";
+    if (const auto& pattern = pattern_of(*known); !pattern.matches(value))
+      return "the parameter `" + name + "` must be " + std::string(pattern.words);
   }
+  return std::nullopt;
+}
+
+std::optional<std::string> refuse_path(const Call& call) {
+  for (const auto& [name, value] : call.parameters())
+    if (const auto& pattern = endpoints::pattern_of_path(name); !pattern.matches(value))
+      return "`" + name + "` in the path must be " + std::string(pattern.words);
   return std::nullopt;
 }
 
@@ -91,6 +100,10 @@ class OwnApi final : public endpoints::Api {
   // The router's guard has checked credentials and scopes.
   bool admit(Call& call) const override {
     const Endpoint& endpoint = call.endpoint();
+    if (auto mistake = refuse_path(call)) {
+      call.fail(input_error(std::move(*mistake)));
+      return false;
+    }
     if (access(endpoint) == http::Access::guarded && !endpoint.handler_reads_query)
       if (auto mistake = refuse_query(call.query(), endpoint)) {
         call.fail(input_error(std::move(*mistake)));
@@ -122,7 +135,7 @@ class OwnApi final : public endpoints::Api {
  private:
   bool read_body(Call& call) const {
     if (call.request().body.empty() && !call.endpoint().input_required) return true;
-    auto parsed = json::parse_object(call.request().body);
+    auto parsed = http::parse_object_body(call.request().body);
     if (!parsed) {
       call.fail(input_error("the request's body: " + parsed.error().message));
       return false;
@@ -172,7 +185,7 @@ std::span<const Endpoint> endpoints() {
          {dashboard_endpoints, host_endpoints, fleet_read_endpoints, journal_endpoints,
           fleet_change_endpoints, worker_notice_endpoints, queue_request_endpoints, team_endpoints,
           explanation_endpoints, configuration_endpoints, registration_endpoints, backup_endpoints,
-          client_endpoints, event_endpoints})
+          set_aside_endpoints, client_endpoints, event_endpoints})
       for (Endpoint& row : rows()) all.push_back(std::move(row));
     return all;
   }();

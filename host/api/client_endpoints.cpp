@@ -7,6 +7,7 @@
 #include "host/api/handlers.hpp"
 #include "host/auth/client_store.hpp"
 #include "host/auth/guard.hpp"
+#include "lib/http/answer.hpp"
 
 namespace muster::api {
 namespace {
@@ -210,7 +211,7 @@ void current_scopes(const CallPtr& call) {
 }
 
 boost::system::result<auth::Authority::SignedRequest, Failure> signed_request(const Call& call) {
-  const auto body = json::parse_object(call.request().body);
+  const auto body = http::parse_object_body(call.request().body);
   if (!body) return input_error("the request's body: " + body.error().message);
   const auto text = [&](const char* key) {
     const auto* found = body->if_contains(key);
@@ -230,7 +231,7 @@ boost::system::result<auth::Authority::SignedRequest, Failure> signed_request(co
   for (char& c : described.method)
     c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   described.port = static_cast<std::uint16_t>(port->as_int64());
-  described.peer = call.request().peer;
+  described.sender = call.request().client_address();
   return described;
 }
 

@@ -3,12 +3,12 @@
 
 #include <muster/codec.hpp>
 #include <muster/rules/explanation.hpp>
+#include <muster/utf8.hpp>
 
 #include "host/api/fleet_json.hpp"
 #include "host/api/handlers.hpp"
 #include "host/api/query_parameters.hpp"
 #include "host/api/responsible_rule.hpp"
-#include "lib/base/log_line.hpp"
 
 namespace muster::api {
 namespace {
@@ -26,6 +26,22 @@ Answer show_configurations(const Call& call) {
 
 Answer reload_configurations(const Call& call) {
   services_of(call).reload_worker_configurations();
+  return show_configurations(call);
+}
+
+Answer accept_what_is_left(const Call& call) {
+  const Services& services = services_of(call);
+  if (const auto accepted = services.accept_what_is_left(); !accepted)
+    return to_failure(accepted.error());
+  const std::string& by = call.caller()->client_id;
+  const auto status = services.configuration_status();
+  const std::string source = status ? status->source : "";
+  events::Event event;
+  event.kind = "configuration-emptied";
+  event.text = by + " has accepted that worker configurations of " + source + " are gone";
+  event.details = {{"by", by}, {"source", source}};
+  services.fleet->post(
+      [event = std::move(event)](fleet::Fleet& fleet, fleet::Now now) { fleet.tell(event, now); });
   return show_configurations(call);
 }
 
@@ -257,6 +273,19 @@ std::vector<Endpoint> configuration_endpoints() {
        .category = "worker configurations",
        .title = "Look at the source now",
        .description = "The answer tells the state from before the look."},
+      {.name = "acceptEmptyWorkerConfigurations",
+       .method = "POST",
+       .path = base + "/worker-configurations/accept-empty",
+       .scopes = all_of({"muster:accept-empty-worker-configurations"}),
+       .handler = OnWorkerThreadWithFleet{accept_what_is_left},
+       .output = "WorkerConfigurations",
+       .errors = {bad_input, unavailable},
+       .category = "worker configurations",
+       .title = "Decide that worker configurations which are gone are really to go",
+       .description =
+           "While `heldBack` is true the last ones stay in force. This ends it: what the "
+           "source holds now counts, though it is nothing or lacks most, and the pools "
+           "that are no longer there end. The answer tells the state from before."},
       {.name = "listConfigurationFiles",
        .method = "GET",
        .path = base + "/worker-configurations/files",

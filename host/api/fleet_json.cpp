@@ -215,8 +215,11 @@ json::object provider_document(const fleet::Fleet& fleet, const fleet::ProviderS
                         {"launchesUnsure", provider.unsure},
                         {"holds", holds}};
   put_time(document, "listed", provider.listed);
-  put_time(document, "troubleSince", provider.trouble_since);
-  if (!provider.trouble.empty()) document["trouble"] = provider.trouble;
+  // A list that is not believed matters more than a call that failed.
+  const bool doubted = !provider.doubts.empty();
+  put_time(document, "troubleSince", doubted ? provider.doubted_since : provider.trouble_since);
+  const std::string& trouble = doubted ? provider.doubts.begin()->second : provider.trouble;
+  if (!trouble.empty()) document["trouble"] = trouble;
   return document;
 }
 

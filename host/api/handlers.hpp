@@ -94,6 +94,7 @@ std::vector<Endpoint> configuration_endpoints();  // worker configurations, prov
 std::vector<Endpoint> event_endpoints();          // events, webhooks, the message broker
 std::vector<Endpoint> registration_endpoints();   // challenges, and machines of relays
 std::vector<Endpoint> backup_endpoints();         // copies of the store
+std::vector<Endpoint> set_aside_endpoints();      // rows of the store that cannot be read
 std::vector<Endpoint> client_endpoints();         // clients, and Taskcluster's auth service
 
 }  // namespace muster::api

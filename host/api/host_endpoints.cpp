@@ -41,10 +41,15 @@ Answer show_metrics(const Call& call) {
 json::object fleet_summary(const Services& services, const Fleet* fleet) {
   if (!fleet) return {{"state", "off"}, {"reason", services.problem}};
   const store::Health health = services.fleet->store_health();
+  json::array notices;
+  if (!health.damage.empty()) notices.emplace_back(health.damage);
+  if (const std::string notice = services.store ? services.store->notice() : ""; !notice.empty())
+    notices.emplace_back(notice);
   if (!health.ok)
     return {{"state", "readOnly"},
             {"reason", health.sentence},
-            {"since", format_time(health.failing_since.value_or(Time{}))}};
+            {"since", format_time(health.failing_since.value_or(Time{}))},
+            {"storeNotices", std::move(notices)}};
   std::int64_t pools = 0, workers = 0;
   std::map<std::string, std::int64_t> verdicts;
   for (const fleet::Pool& pool : fleet->pools()) {
@@ -55,6 +60,7 @@ json::object fleet_summary(const Services& services, const Fleet* fleet) {
   }
   json::object summary{{"state", "deciding"}, {"pools", pools}, {"workers", workers}};
   summary["verdicts"] = codec::to_value(verdicts);
+  summary["storeNotices"] = std::move(notices);
   if (const auto status = services.configuration_status())
     summary["workerConfigurations"] = pools::to_json(*status);
   if (const auto sources = services.demand_status(); !sources.empty())
@@ -65,6 +71,7 @@ json::object fleet_summary(const Services& services, const Fleet* fleet) {
 Answer status_of_host(const Services& services, const Fleet* fleet) {
   json::object document = services.status_document();
   document["fleet"] = fleet_summary(services, fleet);
+  if (services.store) document["rowsSetAside"] = services.store->set_aside().size();
   if (services.events) document["events"] = services.events->status_json();
   return json_answer(document);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "host/endpoints/endpoint.hpp"
+#include "host/identifiers/identifiers.hpp"
 
 namespace muster::api::parameter {
 
@@ -15,8 +16,10 @@ inline constexpr QueryParameter decision_kind{.name = "kind", .description = "de
 inline constexpr QueryParameter digest{.name = "digest"};
 inline constexpr QueryParameter error_kind{.name = "kind", .description = "errorKind"};
 inline constexpr QueryParameter evaluated_launch_config{.name = "launchConfigId",
+                                                        .pattern = &identifiers::launch_config_id,
                                                         .description = "evaluatedLaunchConfig"};
 inline constexpr QueryParameter evaluated_pool{.name = "workerPoolId",
+                                               .pattern = &identifiers::worker_pool_id,
                                                .description = "evaluatedPool"};
 inline constexpr QueryParameter event_kind{
     .name = "kind", .description = "eventKind", .repeated = true};
@@ -31,10 +34,14 @@ inline constexpr QueryParameter launch_config_status{.name = "status",
                                                      .description = "launchConfigStatus"};
 inline constexpr QueryParameter limit{.name = "limit"};
 inline constexpr QueryParameter of_launch_config{.name = "launchConfigId",
+                                                 .pattern = &identifiers::launch_config_id,
                                                  .description = "ofLaunchConfig"};
-inline constexpr QueryParameter of_pool{.name = "workerPoolId", .description = "ofPool"};
-inline constexpr QueryParameter of_provider{.name = "providerId", .description = "ofProvider"};
-inline constexpr QueryParameter of_worker{.name = "workerId", .description = "ofWorker"};
+inline constexpr QueryParameter of_pool{
+    .name = "workerPoolId", .pattern = &identifiers::worker_pool_id, .description = "ofPool"};
+inline constexpr QueryParameter of_provider{
+    .name = "providerId", .pattern = &identifiers::name, .description = "ofProvider"};
+inline constexpr QueryParameter of_worker{
+    .name = "workerId", .pattern = &identifiers::name, .description = "ofWorker"};
 inline constexpr QueryParameter refused{.name = "refused"};
 inline constexpr QueryParameter subject{.name = "subject"};
 inline constexpr QueryParameter verdict{.name = "verdict"};

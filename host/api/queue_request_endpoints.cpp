@@ -113,10 +113,31 @@ FleetChangeOrFailure read_release(const Call& call) {
   });
 }
 
+// While nothing can be written, a lease whose client knows its worker stays as it is. The client is
+// told so: nothing of its heartbeat has to be written, and what it does not say now is not held
+// against it.
+void confirm_lease(const CallPtr& call) {
+  read_fleet(call, [call](const Fleet& fleet, Now now) -> Answer {
+    const auto found = find(fleet, team_of(*call), number_of(*call));
+    if (!found) return to_failure(found.error());
+    if ((*found)->state != queue::RequestState::held || !(*found)->confirmed)
+      return Failure{"ReadOnly", call->host().fleet->store_health().sentence};
+    return json_answer(request_document(**found, fleet, now));
+  });
+}
+
 FleetChangeOrFailure read_heartbeat(const Call& call) {
   return about_one(call, [](queue::Queue& queue, std::int64_t number, Time now) {
     return queue.heartbeat(number, now);
   });
+}
+
+void heartbeat(const CallPtr& call) {
+  if (!has_fleet(call)) return;
+  if (!call->host().fleet->store_health().ok) return confirm_lease(call);
+  auto change = read_heartbeat(*call);
+  if (!change) return call->fail(change.error());
+  change_fleet(call, std::move(*change));
 }
 
 FleetChangeOrFailure read_extend(const Call& call) {
@@ -137,8 +158,8 @@ FleetChangeOrFailure read_extend(const Call& call) {
 
 struct Poll {
   CallPtr call;
-  std::int64_t wait = 0;  // seconds
-  Time until{};           // known when it began
+  std::int64_t wait = 0;                                // seconds
+  std::optional<std::chrono::milliseconds> until = {};  // by the steady clock, known when it began
   Tally::Seat seat = {};
 };
 
@@ -169,17 +190,16 @@ void poll(const std::shared_ptr<Poll>& poll_) {
         const Call& call = *poll_->call;
         const auto found = find(fleet, team_of(call), number_of(call));
         if (!found) return void(answer->emplace(to_failure(found.error())));
-        if (poll_->until == Time{}) poll_->until = now.wall + std::chrono::seconds(poll_->wait);
-        fleet.change_queue(now).note_client_alive((*found)->number,
-                                                  std::max(poll_->until, now.wall));
-        const bool waits =
-            (*found)->state == queue::RequestState::waiting && now.wall < poll_->until;
+        if (!poll_->until) poll_->until = now.steady + std::chrono::seconds(poll_->wait);
+        const auto left = std::max(*poll_->until - now.steady, 0ms);
+        fleet.change_queue(now).note_client_alive((*found)->number, now.wall + left);
+        const bool waits = (*found)->state == queue::RequestState::waiting && left > 0ms;
         const bool untold =
             (*found)->state == queue::RequestState::waiting && (*found)->promised.p50 == Time{};
         if (untold) fleet.tell_verdict(**found, now);
         if (waits && !take_seat(*poll_, fleet))
           return void(answer->emplace(too_many_polls(call, fleet)));
-        if (waits && call.host().fleet->request_waiters().wait((*found)->number, poll_->until,
+        if (waits && call.host().fleet->request_waiters().wait((*found)->number, *poll_->until,
                                                                [poll_] { poll(poll_); }))
           return;
         answer->emplace(json_answer(request_document(**found, fleet, now)));
@@ -276,11 +296,13 @@ std::vector<Endpoint> queue_request_endpoints() {
        .method = "POST",
        .path = base + "/teams/{team}/requests/{requestId}/heartbeat",
        .scopes = all_of({"muster:request-worker:<team>"}),
-       .handler = read_heartbeat,
+       .handler = heartbeat,
        .output = "QueueRequest",
        .errors = {bad_input, missing, expired, unavailable},
        .category = "queue",
-       .title = "The client lives, and knows its worker"},
+       .title = "The client lives, and knows its worker",
+       .description = "While the host is read-only, it confirms a lease that its client has "
+                      "confirmed before; that lease does not end for lack of heartbeats."},
       {.name = "extendLease",
        .method = "POST",
        .path = base + "/teams/{team}/requests/{requestId}/extend",

@@ -7,8 +7,8 @@
 #include "host/api/handlers.hpp"
 #include "host/auth/authority.hpp"
 #include "host/auth/guard.hpp"
+#include "host/identifiers/identifiers.hpp"
 #include "host/registration/registrar.hpp"
-#include "host/registration/worker_names.hpp"
 
 namespace muster::api {
 namespace {
@@ -18,7 +18,6 @@ using registration::Claim;
 using registration::GrantedCredentials;
 using registration::Registrar;
 
-constexpr std::size_t longest_provider_id = 100;
 constexpr std::size_t longest_host_name = 255;
 
 Registrar& registrar_of(const Call& call) {
@@ -96,9 +95,6 @@ class Members {
   std::optional<std::string> problem_;
 };
 
-bool is_provider_id(std::string_view text) {
-  return is_short_text(text, longest_provider_id);
-}
 bool is_host_name(std::string_view text) {
   return is_short_text(text, longest_host_name);
 }
@@ -114,26 +110,26 @@ bool is_address(std::string_view text) {
 // Challenges
 
 std::optional<Failure> refuse_peer(const Call& call) {
-  const auto refusal = registrar_of(call).check_peer(registration::address_of(call.request().peer));
+  const auto refusal = registrar_of(call).check_peer(registration::address_of(call.request()));
   if (!refusal) return std::nullopt;
   return failure_of(*refusal);
 }
 
 // What is not even a question is a registration that failed.
 void note_malformed(const Call& call) {
-  registrar_of(call).note_malformed_request(registration::address_of(call.request().peer));
+  registrar_of(call).note_malformed_request(registration::address_of(call.request()));
 }
 
 Answer make_challenge(const Call& call) {
   Members members(call.body());
   Claim claim;
   claim.name.worker_pool_id = WorkerPoolId(members.text(
-      "workerPoolId", "of the form provisionerId/workerType", registration::is_worker_pool_id));
-  claim.provider = ProviderId(members.text("providerId", "the name of a provider", is_provider_id));
+      "workerPoolId", "of the form provisionerId/workerType", identifiers::is_worker_pool_id));
+  claim.provider = ProviderId(
+      members.text("providerId", "1 to 38 letters, digits, - and _", identifiers::is_name));
   const char* form = "1 to 38 letters, digits, - and _";
-  claim.name.worker_group =
-      WorkerGroup(members.text("workerGroup", form, registration::is_worker_name));
-  claim.name.worker_id = WorkerId(members.text("workerId", form, registration::is_worker_name));
+  claim.name.worker_group = WorkerGroup(members.text("workerGroup", form, identifiers::is_name));
+  claim.name.worker_id = WorkerId(members.text("workerId", form, identifiers::is_name));
   if (auto problem = members.problem_left()) {
     note_malformed(call);
     return input_error(std::move(*problem));
@@ -158,12 +154,12 @@ boost::system::result<RelayRequest, std::string> relay_request(json::object body
                                                                const std::string& relay) {
   Members members(std::move(body));
   RelayRequest wanted;
-  wanted.provider =
-      ProviderId(members.text("providerId", "the name of a provider", is_provider_id));
+  wanted.provider = ProviderId(
+      members.text("providerId", "1 to 38 letters, digits, - and _", identifiers::is_name));
   wanted.voucher = {relay, members.text("hostName", "the name of a machine", is_host_name),
                     members.text("address", "an IPv4 or IPv6 address", is_address)};
   if (auto pool = members.optional_text("workerPoolId", "of the form provisionerId/workerType",
-                                        registration::is_worker_pool_id))
+                                        identifiers::is_worker_pool_id))
     wanted.pool = WorkerPoolId(*pool);
   if (const auto time =
           members.optional_text("systemBootTime", "a time such as 2026-01-02T03:04:05Z", is_time))
@@ -226,6 +222,7 @@ std::vector<Endpoint> registration_endpoints() {
        .scopes = open_to_all("a machine that registers has no credentials yet"),
        .handler = make_challenge,
        .input = "ChallengeRequest",
+       .max_body_bytes = 4 * 1024,
        .output = "Challenge",
        .errors = {bad_input, "TooManyRequests"},
        .category = "workers",

@@ -52,6 +52,8 @@ struct Services : endpoints::Host {
   // Of the worker configurations; nothing if none are configured.
   std::function<std::optional<pools::Status>()> configuration_status = {};
   std::function<void()> reload_worker_configurations = {};
+  // See pools::Service::accept_what_is_left.
+  std::function<Result<void>()> accept_what_is_left = {};
   // See pools::Service::files.
   std::function<std::shared_ptr<const pools::SourceFiles>(bool refused)> configuration_files = {};
   std::function<std::vector<demand::SourceStatus>()> demand_status = {};

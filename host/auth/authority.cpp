@@ -1,80 +1,13 @@
 #include "host/auth/authority.hpp"
 
-#include <atomic>
-#include <cstring>
 #include <mutex>
-#include <strings.h>
-#include <unordered_map>
 #include <utility>
 
-#include "host/auth/grant_cache.hpp"
-#include "host/auth/request_times.hpp"
+#include "host/auth/judge.hpp"
 #include "host/auth/signed_request.hpp"
-#include "lib/hawk/hawk.hpp"
 
 namespace muster::auth {
 namespace {
-
-constexpr std::size_t longest_token = 4096;
-constexpr std::string_view bearer = "Bearer ";
-
-using Callers = Result<std::shared_ptr<const Caller>>;
-
-std::optional<std::string_view> bearer_token(std::string_view authorization) {
-  if (authorization.size() < bearer.size() ||
-      ::strncasecmp(authorization.data(), bearer.data(), bearer.size()) != 0)
-    return std::nullopt;
-  authorization.remove_prefix(bearer.size());
-  while (authorization.starts_with(' ')) authorization.remove_prefix(1);
-  return authorization;
-}
-
-// A token is found by a digest of its digest that nobody outside can compute, so that the time of
-// the search tells nothing.
-struct TokenHash {
-  std::size_t operator()(const Sha256& key) const {
-    std::size_t part;
-    std::memcpy(&part, key.data(), sizeof part);
-    return part;
-  }
-};
-
-Sha256 digest_of(const Secret& secret) {
-  Sha256 digest{};
-  std::memcpy(digest.data(), secret.reveal().data(),
-              std::min(digest.size(), secret.reveal().size()));
-  return digest;
-}
-
-using Clients = std::unordered_map<std::string, std::shared_ptr<const Known>>;
-
-// By where they come from. A token and a Hawk client of the same name may be two ways of one
-// person.
-struct Origin {
-  Clients hawk, tokens;
-  Clients& of(ClientKind kind) { return kind == ClientKind::hawk ? hawk : tokens; }
-};
-
-// Everything that is needed to verify requests, at one time. Replaced as a whole.
-struct Snapshot {
-  std::shared_ptr<const Roles> roles;
-  AuthoritySettings settings;
-  Origin configured, put;
-  std::unordered_map<Sha256, std::pair<std::shared_ptr<const Known>, const Client::Key*>, TokenHash>
-      tokens;
-  std::shared_ptr<const Caller> anonymous;
-
-  std::shared_ptr<const Known> find_hawk(const std::string& client_id) const {
-    for (const Clients* clients : {&configured.hawk, &put.hawk})
-      if (const auto found = clients->find(client_id); found != clients->end())
-        return found->second;
-    return nullptr;
-  }
-};
-
-Error unknown_client(const std::string& client_id) {
-  return Error::auth("Client with clientId '" + client_id + "' not found").with_code(guess);
-}
 
 // 44 characters, as Taskcluster's clients make them from two slugs.
 std::string random_seed() {
@@ -87,27 +20,23 @@ struct Authority::Impl {
   const Clock& clock;
   TimeWatch* const watch;
   const std::string salt = random_token().reveal();
-  GrantCache grants;
-  Lockout lockout;
-  NonceWindows nonces;
+  Memory memory;
   std::mutex changing;       // one change at a time
   mutable std::mutex mutex;  // of the pointer, held for as long as it takes to copy it
   std::shared_ptr<const Snapshot> snapshot_;
 
   Impl(const Clock& time, const AuthoritySettings& settings, TimeWatch* time_watch)
-      : clock(time), watch(time_watch), grants(settings.most_cached) {}
+      : clock(time), watch(time_watch), memory(settings.most_cached_bytes) {}
 
   std::shared_ptr<const Snapshot> snapshot() const {
     const std::lock_guard guard(mutex);
     return snapshot_;
   }
   void publish(Snapshot next);
-  Sha256 token_key(const Sha256& digest) const {
-    return sha256(salt + std::string(reinterpret_cast<const char*>(digest.data()), digest.size()));
+  Result<VerifiedRequest> judge(const Snapshot& known, const SignedRequest& request) {
+    return Judge(known, memory, watch, clock.now(), clock.steady(), request.sender)
+        .judge(request, salt);
   }
-
-  Result<VerifiedRequest> guarded(const Snapshot& known, const SignedRequest& request,
-                                  const std::optional<Address>& sender);
 };
 
 // A snapshot has everything that is needed to verify requests.
@@ -116,173 +45,12 @@ void Authority::Impl::publish(Snapshot next) {
   for (const Clients* clients : {&next.put.tokens, &next.configured.tokens})  // the latter win
     for (const auto& [id, entry] : *clients)
       for (const Client::Key& key : entry->client.keys)
-        next.tokens[token_key(digest_of(key.secret))] = {entry, &key};
+        next.tokens[token_place(digest_of(key.secret), salt)] = {entry, &key};
   next.anonymous = std::make_shared<const Caller>(
       Caller{"", ScopeSet(next.roles->expanded({"assume:anonymous"})), never});
   auto fresh = std::make_shared<const Snapshot>(std::move(next));
   const std::lock_guard guard(mutex);
   snapshot_ = std::move(fresh);
-}
-
-namespace {
-
-// What a request says it may do, to be proved by its signature.
-struct Claim {
-  std::shared_ptr<const Known> issuer;
-  std::shared_ptr<const Grant> grant = {};  // empty: all that the client itself may
-
-  const std::vector<Client::Key>& keys() const { return grant ? grant->keys : issuer->client.keys; }
-  std::shared_ptr<const Caller> caller() const { return grant ? grant->caller : issuer->caller; }
-};
-
-// Judges one request by one snapshot.
-struct Judge {
-  const Snapshot& known;
-  GrantCache& grants;
-  RequestTimes times;
-  Time now;
-  bool locked;  // the sender may use what it has proved before, and guess no more
-
-  // Of what was proved before, without any check of signatures.
-  std::shared_ptr<const Grant> cached(const Sha256& key) const {
-    auto grant = grants.find(key);
-    if (!grant) return nullptr;
-    if (known.find_hawk(grant->issuer->client.client_id) == grant->issuer) return grant;
-    grants.erase(key);  // its issuer was changed or is gone
-    return nullptr;
-  }
-
-  Result<Claim> permanent(const std::string& id) const {
-    auto client = known.find_hawk(id);
-    if (!client) return unknown_client(id);
-    if (locked && !client->proved) return unknown_client(id);
-    if (const auto may = check_client(client->client, now); !may) return may.error();
-    return Claim{std::move(client)};
-  }
-
-  Result<Claim> with_ext(const std::string& id, const std::string& ext) const {
-    return times.at_a_time_that_was([&](Time moment) { return with_ext(id, ext, moment); });
-  }
-
-  Result<Claim> with_ext(const std::string& id, const std::string& ext, Time moment) const {
-    const Sha256 key = GrantCache::key_of(id, ext);
-    if (auto grant = cached(key)) {
-      if (const auto may = check_client(grant->issuer->client, now); !may) return may.error();
-      if (const auto in_time = check_times(*grant, moment); !in_time) return in_time.error();
-      return Claim{grant->issuer, grant};
-    }
-    if (locked) return unknown_client(id);
-    const auto read = parse_ext(ext, id);
-    if (!read) return read.error();
-    const std::string& issuer_id = read->issuer.empty() ? id : read->issuer;
-    const auto issuer = known.find_hawk(issuer_id);
-    if (!issuer) return unknown_client(issuer_id);
-    if (const auto may = check_client(issuer->client, now); !may) return may.error();
-    auto made = make_grant(id, *read, issuer, moment);
-    if (!made) return made.error();
-    auto grant = std::make_shared<const Grant>(std::move(*made));
-    grants.put(key, grant);
-    return Claim{issuer, std::move(grant)};
-  }
-
-  Result<Claim> claim_of(const std::string& id, const std::string& ext) const {
-    return ext.empty() ? permanent(id) : with_ext(id, ext);
-  }
-
-  Result<const Client::Key*> signer(const Claim& claim, std::string_view text,
-                                    std::string_view mac) const {
-    for (const Client::Key& key : claim.keys())
-      if ((!key.until || *key.until > now) && hawk::same_mac(hawk::mac_of(key.secret, text), mac)) {
-        if (!claim.issuer->proved) claim.issuer->proved = true;
-        return &key;
-      }
-    return Error::auth("Unauthorized: Bad mac").with_code(guess);
-  }
-
-  Result<Authority::VerifiedRequest> header(const Authority::SignedRequest& request) const {
-    const auto attributes = hawk::parse_header(request.authorization);
-    if (!attributes) {
-      const std::string& why = attributes.error().message;
-      return Error::auth(why == hawk::other_scheme ? "Unauthorized" : "Bad Request: " + why);
-    }
-    const auto claim = claim_of(attributes->id, attributes->ext);
-    if (!claim) return claim.error();
-    const auto key =
-        signer(*claim,
-               hawk::normalized("header", *attributes,
-                                {request.method, request.resource, request.host, request.port}),
-               attributes->mac);
-    if (!key) return key.error();
-    if (const auto in_time = times.check(claim->issuer->client, **key, *attributes); !in_time)
-      return in_time.error();
-    return Authority::VerifiedRequest{claim->caller(), attributes->hash};
-  }
-
-  Result<Authority::VerifiedRequest> bewit(const Authority::SignedRequest& request) const {
-    const auto bewit = parse_bewit(request.method, request.resource);
-    if (!bewit) return bewit.error();
-    const auto claim = claim_of(bewit->id, bewit->ext);
-    if (!claim) return claim.error();
-    hawk::Attributes attributes;
-    attributes.ts = bewit->expiry;
-    attributes.ext = bewit->ext;
-    const auto key = signer(
-        *claim,
-        hawk::normalized("bewit", attributes, {"GET", bewit->resource, request.host, request.port}),
-        bewit->mac);
-    if (!key) return key.error();
-    const auto expiry = seconds_of(bewit->expiry);
-    if (!expiry || Time(std::chrono::seconds(*expiry)) <= now)
-      return Error::auth("Unauthorized: Access expired");
-    return Authority::VerifiedRequest{claim->caller(), {}};
-  }
-
-  Result<Authority::VerifiedRequest> token(std::string_view token, const Sha256& digest,
-                                           const Sha256& place) const {
-    const auto found = known.tokens.find(place);
-    if (token.empty() || token.size() > longest_token || found == known.tokens.end() ||
-        !equal_in_constant_time(digest_of(found->second.second->secret), digest) ||
-        (found->second.second->until && *found->second.second->until <= now))
-      return Error::auth(
-                 "the token in the Authorization header is not known here; the admin's is in the "
-                 "file admin-token of the host's data directory")
-          .with_code(guess);
-    const Known& client = *found->second.first;
-    if (const auto may = check_client(client.client, now); !may) return may.error();
-    return Authority::VerifiedRequest{client.caller, {}};
-  }
-};
-
-Error too_many(std::chrono::milliseconds left) {
-  const auto seconds = std::chrono::ceil<std::chrono::seconds>(left);
-  return Error::throttle("too many attempts to get in failed from this address; try again in " +
-                         std::to_string(seconds.count()) + " seconds")
-      .hold_for(seconds);
-}
-
-}  // namespace
-
-Result<Authority::VerifiedRequest> Authority::Impl::guarded(const Snapshot& known,
-                                                            const SignedRequest& request,
-                                                            const std::optional<Address>& sender) {
-  const SteadyTime steady = clock.steady();
-  const auto left = sender ? lockout.left(*sender, steady) : std::nullopt;
-  const Time now = clock.now();
-  const RequestTimes times(now, watch, nonces, known.settings.most_nonces_per_client);
-  const Judge judge{known, grants, times, now, left.has_value()};
-  Result<VerifiedRequest> verified = VerifiedRequest{known.anonymous, {}};
-  if (const auto token = bearer_token(request.authorization)) {
-    const Sha256 digest = sha256(token->substr(0, longest_token + 1));
-    verified = judge.token(*token, digest, token_key(digest));
-  } else if (!request.authorization.empty()) {
-    verified = judge.header(request);
-  } else if (has_bewit(request.resource)) {
-    verified = judge.bewit(request);
-  }
-  if (verified || verified.error().code != guess) return verified;
-  if (left) return too_many(*left);
-  if (sender) lockout.failed(*sender, steady, known.settings.lockout);
-  return verified;
 }
 
 Authority::Authority(const Clock& clock, AuthoritySettings settings, TimeWatch* watch)
@@ -347,28 +115,41 @@ std::vector<Client> Authority::configured() const {
   return all;
 }
 
-Result<std::shared_ptr<const Caller>> Authority::authenticate(const http::Request& request) const {
+Result<Authority::VerifiedRequest> Authority::authenticate_head(
+    const http::Request& request) const {
   const auto known = impl_->snapshot();
   const bool header = request.header("Authorization").has_value();
   const bool bewit = request.query.find("bewit=") != std::string::npos;
-  if (!header && !bewit) return known->anonymous;
-  const auto what = signed_request_of(request, known->settings.trusted_proxies);
+  if (!header && !bewit) return VerifiedRequest{known->anonymous, {}};
+  const auto what = signed_request_of(request);
   if (!what) return what.error();
   if (header && has_bewit(what->resource))
     return Error::auth(
         "Cannot use two authentication schemes at once this request has both bewit in querystring "
         "and 'authorization' header");
-  auto verified =
-      impl_->guarded(*known, *what, sender_of(request, known->settings.trusted_proxies));
-  if (!verified) return verified.error();
-  if (verified->hash.empty()) return verified->caller;
+  return impl_->judge(*known, *what);
+}
+
+Result<void> Authority::check_body(const http::Request& request, const std::string& hash) {
   const std::string computed =
       hawk::payload_hash(request.header("Content-Type").value_or(""), request.body);
-  if (hawk::same_mac(computed, verified->hash)) return verified->caller;
-  return Error::auth("Invalid payload hash: " + verified->hash +
-                     "\nComputed payload hash: " + computed +
+  if (hawk::same_mac(computed, hash)) return {};
+  return Error::auth("Invalid payload hash: " + hash + "\nComputed payload hash: " + computed +
                      "\nThis happens when your request carries a signed hash of the payload and "
                      "the hash doesn't match the hash we've computed on the server-side.");
+}
+
+Result<std::shared_ptr<const Caller>> Authority::authenticate(const http::Request& request) const {
+  auto verified = authenticate_head(request);
+  if (!verified) return verified.error();
+  if (!verified->hash.empty())
+    if (const auto same = check_body(request, verified->hash); !same) return same.error();
+  return std::move(verified->caller);
+}
+
+Result<void> Authority::keep_seen_times(const std::filesystem::path& file) {
+  const auto now = std::chrono::floor<std::chrono::seconds>(impl_->clock.now());
+  return impl_->memory.nonces.keep_times(file, now.time_since_epoch().count());
 }
 
 std::string Authority::challenge(const Error& error) {
@@ -376,7 +157,7 @@ std::string Authority::challenge(const Error& error) {
 }
 
 Result<Authority::VerifiedRequest> Authority::judge(const SignedRequest& request) const {
-  return impl_->guarded(*impl_->snapshot(), request, address_of_peer(request.peer));
+  return impl_->judge(*impl_->snapshot(), request);
 }
 
 std::optional<std::string> Authority::refuse(const Caller& caller, const Expression& wanted) {

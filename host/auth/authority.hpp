@@ -2,6 +2,7 @@
 // bearer tokens, judged as Taskcluster's auth service judges them, in its words.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,10 +25,8 @@ namespace muster::auth {
 inline constexpr const char* host_client_id = "muster/host";
 
 struct AuthoritySettings {
-  // Those whose X-Forwarded-For, -Port and -Proto are believed.
-  Networks trusted_proxies = {};
   LockoutSettings lockout = {};
-  std::size_t most_cached = 65'536;             // verified certificates
+  std::size_t most_cached_bytes = 64 << 20;     // of verified certificates
   std::size_t most_nonces_per_client = 50'000;  // of clients with replay protection
 };
 
@@ -48,7 +47,7 @@ class Authority {
   Authority& operator=(const Authority&) = delete;
 
   // From the host's configuration: replaces the clients, roles and settings that came from there.
-  // They win over clients of the same name that were put(); `most_cached` stays what it was.
+  // They win over clients of the same name that were put(); `most_cached_bytes` stays what it was.
   void configure(std::vector<Client> clients, Roles roles, AuthoritySettings settings);
   // Made by the API or by the host: adds, or replaces the one of the same name.
   void put(Client client);
@@ -61,17 +60,25 @@ class Authority {
   // `anonymous`. Error::auth is a 401 with Taskcluster's message and `WWW-Authenticate:
   // challenge(error)`; Error::throttle a 429 with `Retry-After: error.hold`.
   Result<std::shared_ptr<const Caller>> authenticate(const http::Request& request) const;
+  // The same in two steps, so that the body need not be there for the first. Only the first one
+  // counts as an attempt; check_body() is for a hash that is not empty.
+  struct VerifiedRequest {
+    std::shared_ptr<const Caller> caller;
+    std::string hash;  // that the payload must have; empty: any
+  };
+  Result<VerifiedRequest> authenticate_head(const http::Request& request) const;
+  static Result<void> check_body(const http::Request& request, const std::string& hash);
   static std::string challenge(const Error& error);
+
+  // The file with which a restarted host still knows requests that it has taken, of clients with
+  // replay protection. Before the first request. On failure, requests from before now are refused.
+  Result<void> keep_seen_times(const std::filesystem::path& file);
 
   // A request as another service describes it that was asked to let it in.
   struct SignedRequest {
     std::string method, resource, host, authorization;
     std::uint16_t port = 0;
-    std::string peer;  // whose failures these are
-  };
-  struct VerifiedRequest {
-    std::shared_ptr<const Caller> caller;
-    std::string hash;  // that the payload must have; empty: any
+    std::optional<Address> sender = {};  // whose failures these are
   };
   Result<VerifiedRequest> judge(const SignedRequest& request) const;
 

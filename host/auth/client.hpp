@@ -29,7 +29,4 @@ struct Client {
   friend bool operator==(const Client& a, const Client& b);
 };
 
-// ^[A-Za-z0-9!@/:.+|_-]+$, 1024 characters at most.
-bool is_valid_client_id(std::string_view text);
-
 }  // namespace muster::auth

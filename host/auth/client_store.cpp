@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <cstring>
 
+#include "host/identifiers/identifiers.hpp"
 #include "host/store/row.hpp"
 
 namespace muster::auth {
@@ -105,7 +106,8 @@ void ClientStore::make_host_client() {
   row.client_id = host_client_id;
   row.description = "the host itself: signs the credentials of workers";
   row.scopes = {"*"};
-  row.secret = box_.seal(random_token(), host_client_id);
+  // The same after the loss of the database: the credentials of the workers that run stay good.
+  row.secret = box_.seal(box_.derive(host_client_id), host_client_id);
   row.created = row.last_modified = parts_.clock->now();
   parts_.committer->submit({store::put(row)});
   make_known(row);
@@ -123,7 +125,10 @@ Result<void> ClientStore::check_scopes(const std::vector<std::string>& scopes,
   for (const std::string& one : all.list()) wanted.push_back(scope(one));
   const auto refused = Authority::refuse(by, all_of(std::move(wanted)));
   if (!refused) return {};
-  return Error::auth("a client can only give scopes that it has. " + *refused);
+  return Error::auth(
+      "a client can only give scopes that it has, and only change clients whose "
+      "scopes it has. " +
+      *refused);
 }
 
 Result<void> ClientStore::check_store() const {
@@ -165,7 +170,7 @@ Result<void> ClientStore::keep(Lock lock, const ClientRow& row, const char* kind
 
 Result<ClientStore::Made> ClientStore::create(const std::string& client_id, const Wanted& wanted,
                                               const Caller& by) {
-  if (!is_valid_client_id(client_id))
+  if (!identifiers::is_client_id(client_id))
     return Error::invalid("a clientId has 1 to 1024 letters, digits and !@/:.+|_-");
   if (client_id == "admin" || client_id.starts_with("muster/"))
     return Error::invalid("the host keeps the names `admin` and `muster/...` for itself");
@@ -193,11 +198,16 @@ Result<ClientStore::Made> ClientStore::create(const std::string& client_id, cons
   return made;
 }
 
-Result<ClientRow*> ClientStore::changeable(const std::string& client_id) {
+// A caller with fewer scopes than the client could otherwise take it over in steps: first take its
+// scopes away, then ask for its new secret.
+Result<ClientRow*> ClientStore::changeable(const std::string& client_id, const Caller& by) {
   if (client_id == host_client_id)
     return Error::invalid("the host needs its own client to sign the credentials of workers");
   const auto found = rows_.find(client_id);
-  if (found != rows_.end()) return &found->second;
+  if (found != rows_.end()) {
+    if (const auto may = check_scopes(scopes_of(found->second), by); !may) return may.error();
+    return &found->second;
+  }
   if (parts_.authority->is_configured(client_id))
     return Error::invalid("the client `" + client_id +
                           "` is in the host's configuration: change it there and send SIGHUP");
@@ -209,7 +219,7 @@ Result<ClientRow> ClientStore::change(const std::string& client_id, const Wanted
   if (const auto may = check_scopes(wanted.scopes, by); !may) return may.error();
   if (const auto ok = check_store(); !ok) return ok.error();
   Lock lock(mutex_);
-  const auto found = changeable(client_id);
+  const auto found = changeable(client_id, by);
   if (!found) return found.error();
   ClientRow row = **found;
   row.description = wanted.description;
@@ -226,10 +236,8 @@ Result<ClientStore::Made> ClientStore::rotate(const std::string& client_id, mill
                                               const Caller& by) {
   if (const auto ok = check_store(); !ok) return ok.error();
   Lock lock(mutex_);
-  const auto found = changeable(client_id);
+  const auto found = changeable(client_id, by);
   if (!found) return found.error();
-  // A caller that gets the secret can do all that the client can.
-  if (const auto may = check_scopes(scopes_of(**found), by); !may) return may.error();
   Made made{**found, random_token()};
   const Time now = parts_.clock->now();
   made.row.replaced_secret = grace.count() > 0 ? made.row.secret : "";
@@ -246,10 +254,8 @@ Result<ClientRow> ClientStore::set_disabled(const std::string& client_id, bool d
                                             const Caller& by) {
   if (const auto ok = check_store(); !ok) return ok.error();
   Lock lock(mutex_);
-  const auto found = changeable(client_id);
+  const auto found = changeable(client_id, by);
   if (!found) return found.error();
-  if (!disabled)
-    if (const auto may = check_scopes(scopes_of(**found), by); !may) return may.error();
   ClientRow row = **found;
   if (row.disabled == disabled) return row;
   row.disabled = disabled;
@@ -262,13 +268,18 @@ Result<ClientRow> ClientStore::set_disabled(const std::string& client_id, bool d
 Result<void> ClientStore::remove(const std::string& client_id, const Caller& by) {
   if (const auto ok = check_store(); !ok) return ok.error();
   Lock lock(mutex_);
-  const auto found = changeable(client_id);
+  const auto found = changeable(client_id, by);
   if (!found) return found.error();
   const ClientRow row = **found;
   rows_.erase(client_id);
   parts_.authority->remove(client_id);
   return wait_for(std::move(lock), {store::erase<ClientRow>({client_id})},
                   event_of("client-removed", row, by, parts_.clock->now()));
+}
+
+void ClientStore::write_everything(store::Batch& rows) const {
+  const Lock lock(mutex_);
+  for (const auto& [id, row] : rows_) rows.emplace_back(store::put(row));
 }
 
 std::vector<ClientRow> ClientStore::list() const {

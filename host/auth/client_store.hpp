@@ -46,7 +46,8 @@ class ClientStore {
   };
 
   // Errors: `invalid` (the name, the scopes; code "RequestConflict" if there is one), `auth` (the
-  // caller would give what it does not have), `notFound`, `transient` (the store).
+  // caller lacks scopes that it would give, or that the client has), `notFound`, `transient` (the
+  // store).
   Result<Made> create(const std::string& client_id, const Wanted& wanted, const Caller& by);
   Result<ClientRow> change(const std::string& client_id, const Wanted& wanted, const Caller& by);
   // The old secret counts for another `grace`.
@@ -56,6 +57,8 @@ class ClientStore {
   Result<void> remove(const std::string& client_id, const Caller& by);
 
   std::vector<ClientRow> list() const;
+  // Puts of all of them, the host's own among them.
+  void write_everything(store::Batch& rows) const;
   Result<ClientRow> find(const std::string& client_id) const;
 
  private:
@@ -67,7 +70,7 @@ class ClientStore {
   std::string sealed(const ClientRow& row, const Secret& secret) const;
   void make_host_client();
   Result<void> check_scopes(const std::vector<std::string>& scopes, const Caller& by) const;
-  Result<ClientRow*> changeable(const std::string& client_id);
+  Result<ClientRow*> changeable(const std::string& client_id, const Caller& by);
   Result<void> check_store() const;
   // Puts the row, lets go of the lock, and waits.
   Result<void> keep(Lock lock, const ClientRow& row, const char* kind, const Caller& by);

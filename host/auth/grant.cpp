@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/identifiers/identifiers.hpp"
 #include "lib/hawk/hawk.hpp"
 
 namespace muster::auth {
@@ -51,15 +52,6 @@ std::optional<std::vector<std::string>> valid_scopes(const json::array& list) {
   }
   return scopes;
 }
-
-// A certificate whose parts have the right types.
-struct Certificate {
-  std::string seed, signature, issuer;
-  std::string start_text, expiry_text;  // as they were signed
-  double start = 0, expiry = 0;         // milliseconds
-  std::vector<std::string> scopes;
-  bool has_client_id = false;
-};
 
 Error bad(const char* what) {
   return Error::auth(std::string("ext.certificate") + what);
@@ -113,8 +105,6 @@ Result<void> check_rights(const Certificate& certificate, const std::string& cli
     if (!issuer.scopes.satisfies(wanted))
       return Error::auth("ext.certificate issuer `" + name + "` doesn't have `" + wanted +
                          "` for supplied clientId.");
-  } else if (certificate.has_client_id) {
-    return bad(".clientId must only be used with ext.certificate.issuer");
   }
   if (!issuer.scopes.satisfies_all(certificate.scopes))
     return Error::auth("ext.certificate issuer `" + name +
@@ -155,30 +145,27 @@ const Client::Key* signer(const Certificate& certificate, const std::string& cli
   return nullptr;
 }
 
-Result<void> apply_certificate(const json::value& value, const std::string& client_id, Time now,
-                               Grant& grant, std::vector<std::string>& scopes, Time& expires) {
-  const auto certificate = read_certificate(value);
+Result<Certificate> read_signed_certificate(const json::value& value, const std::string& client_id,
+                                            Time now, UnprovedGrant& grant) {
+  auto certificate = read_certificate(value);
   if (!certificate) return certificate.error();
+  if (certificate->has_client_id && grant.issuer->client.client_id == client_id)
+    return bad(".clientId must only be used with ext.certificate.issuer");
+  if (!certificate->issuer.empty() && !identifiers::is_client_id(client_id))
+    return Error::auth(
+        "the clientId of temporary credentials has 1 to 1024 letters, digits and !@/:.+|_-");
   if (const auto in_time = check_times(certificate->start, certificate->expiry, now); !in_time)
-    return in_time;
+    return in_time.error();
   const std::chrono::milliseconds longest = longest_certificate;
   if (certificate->expiry - certificate->start > static_cast<double>(longest.count()))
     return bad(" cannot last longer than 31 days!");
-  if (const auto may = check_rights(*certificate, client_id, *grant.issuer); !may) return may;
   const Client::Key* key = signer(*certificate, client_id, grant.issuer->client, now);
   if (!key)
     return bad(certificate->issuer.empty() ? ".signature is not valid"
                                            : ".signature is not valid, or wrong clientId provided")
         .with_code(guess);
   grant.keys = {{temporary_key(key->secret, certificate->seed), key->until}};
-  // Both are near now, so they fit.
-  const auto time = [](double value_ms) {
-    return Time(std::chrono::milliseconds(static_cast<std::int64_t>(std::floor(value_ms))));
-  };
-  grant.start = time(certificate->start), grant.expiry = time(certificate->expiry);
-  expires = std::min(expires, *grant.expiry);
-  scopes = certificate->scopes;
-  return {};
+  return certificate;
 }
 
 // The scopes as they are shown: in the order in which they were given, unless roles add to them.
@@ -188,18 +175,20 @@ std::vector<std::string> shown_scopes(const std::vector<std::string>& scopes, co
   return all.size() == given.size() ? given : ScopeSet(all).list();
 }
 
-Result<void> apply_authorized_scopes(const json::value& value, const Roles& roles,
-                                     std::vector<std::string>& scopes) {
+Result<std::vector<std::string>> read_authorized_scopes(const json::value& value) {
   if (!value.is_array()) return Error::auth("ext.authorizedScopes must be an array");
   auto wanted = valid_scopes(value.get_array());
   if (!wanted) return Error::auth("ext.authorizedScopes must be an array of valid scopes");
-  if (!ScopeSet(roles.expanded(with_anonymous(scopes))).satisfies_all(*wanted))
-    return Error::auth(
-        "Supplied credentials do not satisfy authorizedScopes; credentials have scopes:\n\n```\n" +
-        joined(shown_scopes(scopes, roles), "\n") + "\n```\n\nauthorizedScopes are:\n\n```\n" +
-        joined(*wanted, "\n") + "\n```");
-  scopes = std::move(*wanted);
-  return {};
+  return std::move(*wanted);
+}
+
+Result<void> check_authorized_scopes(const std::vector<std::string>& wanted, const Roles& roles,
+                                     const std::vector<std::string>& scopes) {
+  if (ScopeSet(roles.expanded(with_anonymous(scopes))).satisfies_all(wanted)) return {};
+  return Error::auth(
+      "Supplied credentials do not satisfy authorizedScopes; credentials have scopes:\n\n```\n" +
+      joined(shown_scopes(scopes, roles), "\n") + "\n```\n\nauthorizedScopes are:\n\n```\n" +
+      joined(wanted, "\n") + "\n```");
 }
 
 std::shared_ptr<const Caller> caller_of(const std::string& client_id,
@@ -210,14 +199,6 @@ std::shared_ptr<const Caller> caller_of(const std::string& client_id,
 }
 
 }  // namespace
-
-bool is_valid_client_id(std::string_view text) {
-  constexpr std::string_view others = "!@/:.+|_-";
-  return !text.empty() && text.size() <= 1024 && std::all_of(text.begin(), text.end(), [&](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-           others.find(c) != others.npos;
-  });
-}
 
 bool operator==(const Client& a, const Client& b) {
   const auto same_key = [](const Client::Key& one, const Client::Key& other) {
@@ -273,25 +254,52 @@ Result<Ext> parse_ext(std::string_view ext, const std::string& client_id) {
   return read;
 }
 
-Result<Grant> make_grant(const std::string& client_id, const Ext& ext,
-                         std::shared_ptr<const Known> issuer, Time now) {
-  Grant grant;
+Result<UnprovedGrant> read_grant(const std::string& client_id, const Ext& ext,
+                                 std::shared_ptr<const Known> issuer, Time now) {
+  UnprovedGrant grant;
   grant.issuer = std::move(issuer);
-  const Client& client = grant.issuer->client;
-  grant.keys = client.keys;
-  std::vector<std::string> scopes = grant.issuer->scopes.list();
-  if (grant.issuer->roles->empty()) scopes = client.scopes;
-  Time expires = client.expires.value_or(never);
+  grant.keys = grant.issuer->client.keys;
   const auto* certificate = ext.document.if_contains("certificate");
-  if (!is_nothing(certificate))
-    if (const auto done = apply_certificate(*certificate, client_id, now, grant, scopes, expires);
-        !done)
-      return done.error();
+  if (!is_nothing(certificate)) {
+    auto read = read_signed_certificate(*certificate, client_id, now, grant);
+    if (!read) return read.error();
+    grant.certificate = std::move(*read);
+  }
   const auto* authorized = ext.document.if_contains("authorizedScopes");
-  if (!is_nothing(authorized))
-    if (const auto done = apply_authorized_scopes(*authorized, *grant.issuer->roles, scopes); !done)
-      return done.error();
-  grant.caller = caller_of(client_id, scopes, *grant.issuer->roles, expires);
+  if (!is_nothing(authorized)) {
+    auto read = read_authorized_scopes(*authorized);
+    if (!read) return read.error();
+    grant.authorized_scopes = std::move(*read);
+  }
+  return grant;
+}
+
+Result<Grant> make_grant(const std::string& client_id, UnprovedGrant proved) {
+  Grant grant;
+  grant.issuer = std::move(proved.issuer);
+  grant.keys = std::move(proved.keys);
+  const Client& client = grant.issuer->client;
+  const Roles& roles = *grant.issuer->roles;
+  std::vector<std::string> scopes = roles.empty() ? client.scopes : grant.issuer->scopes.list();
+  Time expires = client.expires.value_or(never);
+  if (proved.certificate) {
+    Certificate& certificate = *proved.certificate;
+    if (const auto may = check_rights(certificate, client_id, *grant.issuer); !may)
+      return may.error();
+    // Both are near now, so they fit.
+    const auto time = [](double value_ms) {
+      return Time(std::chrono::milliseconds(static_cast<std::int64_t>(std::floor(value_ms))));
+    };
+    grant.start = time(certificate.start), grant.expiry = time(certificate.expiry);
+    expires = std::min(expires, *grant.expiry);
+    scopes = std::move(certificate.scopes);
+  }
+  if (proved.authorized_scopes) {
+    if (const auto may = check_authorized_scopes(*proved.authorized_scopes, roles, scopes); !may)
+      return may.error();
+    scopes = std::move(*proved.authorized_scopes);
+  }
+  grant.caller = caller_of(client_id, scopes, roles, expires);
   return grant;
 }
 

@@ -2,7 +2,6 @@
 // request, and what its sender may do then. Private to this folder.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,8 +24,6 @@ struct Known {
   std::shared_ptr<const Roles> roles;
   ScopeSet scopes;                       // expanded
   std::shared_ptr<const Caller> caller;  // with the scopes of `anonymous`, too
-  // It has shown that it has its key.
-  mutable std::atomic<bool> proved = false;
 };
 std::shared_ptr<const Known> known(Client client, std::shared_ptr<const Roles> roles);
 
@@ -54,9 +51,29 @@ struct Ext {
 };
 Result<Ext> parse_ext(std::string_view ext, const std::string& client_id);
 
-// `issuer` is the client that the certificate names, or `client_id` itself; it may come in.
-Result<Grant> make_grant(const std::string& client_id, const Ext& ext,
-                         std::shared_ptr<const Known> issuer, Time now);
+// A certificate whose parts have the right types.
+struct Certificate {
+  std::string seed, signature, issuer;
+  std::string start_text, expiry_text;  // as they were signed
+  double start = 0, expiry = 0;         // milliseconds
+  std::vector<std::string> scopes;
+  bool has_client_id = false;
+};
+
+// What a request claims, and the keys one of which must have signed it. What its sender may do, and
+// what it lacks, is told only after that.
+struct UnprovedGrant {
+  std::shared_ptr<const Known> issuer;
+  std::vector<Client::Key> keys;
+  std::optional<Certificate> certificate;
+  std::optional<std::vector<std::string>> authorized_scopes;
+};
+// `issuer` is the client that the certificate names, or `client_id` itself. The certificate was
+// signed by it and counts now.
+Result<UnprovedGrant> read_grant(const std::string& client_id, const Ext& ext,
+                                 std::shared_ptr<const Known> issuer, Time now);
+// The request was signed with one of the keys.
+Result<Grant> make_grant(const std::string& client_id, UnprovedGrant proved);
 
 // A certificate for `client_id`, signed with the issuer's key, as JSON; and the key that its holder
 // signs with.

@@ -60,19 +60,25 @@ std::string Guard::scope_of(const Request& request) const {
 }
 
 std::optional<Response> Guard::operator()(Request& request) const {
-  auto caller = authority_.authenticate(request);
-  if (!caller) return unauthenticated(request, caller.error());
-  request.client_id = (*caller)->client_id;
+  auto verified = authority_.authenticate_head(request);
+  if (!verified) return unauthenticated(request, verified.error());
+  const auto& caller = verified->caller;
+  request.client_id = caller->client_id;
   if (request.route
           .empty()) {  // there is nothing there, which is for those to know who may come in
     if (request.client_id.empty()) return unknown_caller(request);
   } else if (const std::string wanted = scope_of(request);
-             !wanted.empty() && !(*caller)->scopes.satisfies(wanted)) {
+             !wanted.empty() && !caller->scopes.satisfies(wanted)) {
     if (request.client_id.empty()) return unknown_caller(request);
     return http::error_answer(request, 403, "InsufficientScopes",
-                              *Authority::refuse(**caller, scope(wanted)));
+                              *Authority::refuse(*caller, scope(wanted)));
   }
-  request.caller = std::move(*caller);
+  if (!verified->hash.empty())
+    request.verify_body = [hash = verified->hash](const Request& with_body) {
+      const auto same = Authority::check_body(with_body, hash);
+      return same ? std::nullopt : std::optional(unauthenticated(with_body, same.error()));
+    };
+  request.caller = caller;
   return std::nullopt;
 }
 

@@ -23,7 +23,8 @@ class Guard {
   Guard(const Authority& authority, std::span<const RouteScope> table)
       : authority_(authority), table_(table) {}
 
-  // Says in the request who asks; or the 401, 403 or 429 that turns him away.
+  // Says in the request who asks; or the 401, 403 or 429 that turns him away. Needs no body:
+  // whether that is what was signed is asked later, by the request's verify_body.
   std::optional<http::Response> operator()(http::Request& request) const;
   std::string scope_of(const http::Request& request) const;
 

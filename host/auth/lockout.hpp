@@ -27,7 +27,8 @@ class Lockout {
  public:
   explicit Lockout(std::size_t most_peers = 65'536) : most_per_shard_(most_peers / shards + 1) {}
 
-  // For how much longer the peer is locked out; nothing if it is not.
+  // For how much longer the peer is locked out; nothing if it is not. Of an IPv6 address the /64
+  // counts.
   std::optional<std::chrono::milliseconds> left(const Address& peer, SteadyTime now) const;
   // A failure, from now on for `duration` if it was one too many. True: it is locked out now.
   bool failed(const Address& peer, SteadyTime now, const LockoutSettings& settings);

@@ -24,8 +24,9 @@ NonceWindows::Seen NonceWindows::see(const std::string& client_id, std::int64_t 
   if (kept_from != nonces.begin())
     window.floor = std::max(window.floor, std::prev(kept_from)->first);
   nonces.erase(nonces.begin(), kept_from);
-  if (ts <= window.floor) return Seen::too_old;
+  if (ts <= std::max(window.floor, times_.before_start(client_id))) return Seen::too_old;
   if (!nonces.emplace(ts, std::move(kept)).second) return Seen::again;
+  times_.note(client_id, ts);
   if (nonces.size() > most) {
     window.floor = std::max(window.floor, nonces.begin()->first);
     nonces.erase(nonces.begin(),

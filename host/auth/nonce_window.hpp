@@ -7,6 +7,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "host/auth/seen_times.hpp"
+
 namespace muster::auth {
 
 // Memory is bounded: when a client has more requests than fit, its oldest second is forgotten and
@@ -15,6 +17,11 @@ namespace muster::auth {
 class NonceWindows {
  public:
   enum class Seen { first, again, too_old };
+
+  // See SeenTimes. Before the first see().
+  Result<void> keep_times(const std::filesystem::path& file, std::int64_t now) {
+    return times_.open(file, now);
+  }
 
   // `ts` is within `skew` of `now` (seconds). What is a day older is forgotten, and no request of
   // that time is taken any more.
@@ -27,6 +34,7 @@ class NonceWindows {
     std::int64_t floor = INT64_MIN;  // of times up to this nothing is known any more
   };
   std::mutex mutex_;
+  SeenTimes times_;
   std::unordered_map<std::string, Window> windows_;  // as many as clients with this protection
 };
 

@@ -58,6 +58,15 @@ Result<SecretBox> SecretBox::open(const std::filesystem::path& file) {
   return SecretBox(Secret(std::move(*key)));
 }
 
+Secret SecretBox::derive(std::string_view name) const {
+  Sha256 mac{};
+  std::size_t size = 0;
+  const std::string_view key = key_.reveal();
+  need(EVP_Q_mac(nullptr, "HMAC", nullptr, "SHA256", nullptr, key.data(), key.size(), raw(name),
+                 name.size(), mac.data(), mac.size(), &size) != nullptr);
+  return Secret(to_hex(mac));
+}
+
 std::string SecretBox::seal(const Secret& secret, std::string_view about) const {
   const std::string nonce = random_bytes(nonce_bytes);
   std::string text(secret.reveal().size(), '\0'), tag(tag_bytes, '\0');

@@ -19,6 +19,9 @@ class SecretBox {
   // others may use the file or it holds no key. Idempotent.
   static Result<SecretBox> open(const std::filesystem::path& file);
 
+  // A secret that follows from the key: the same each time, and for each name another.
+  Secret derive(std::string_view name) const;
+
   // `about` is what the secret belongs to: moved to another owner it cannot be opened.
   std::string seal(const Secret& secret, std::string_view about) const;
   // Fails as `internal` if it was sealed with another key, about something else, or was damaged.

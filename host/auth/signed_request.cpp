@@ -39,12 +39,6 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-bool comes_from(const http::Request& request, const Networks& proxies) {
-  if (proxies.empty()) return false;
-  const auto peer = address_of_peer(request.peer);
-  return peer && proxies.contain(*peer);
-}
-
 // Of several proxies the first one's word counts.
 std::optional<std::string_view> forwarded(const http::Request& request, std::string_view name) {
   const auto value = request.header(name);
@@ -65,8 +59,7 @@ Result<Bewit> bad_bewit(const char* why) {
 
 }  // namespace
 
-Result<Authority::SignedRequest> signed_request_of(const http::Request& request,
-                                                   const Networks& proxies) {
+Result<Authority::SignedRequest> signed_request_of(const http::Request& request) {
   const auto header = request.header("Host");
   const auto split = header ? split_host(*header) : std::nullopt;
   if (!split) return Error::auth("Bad Request: Invalid Host header");
@@ -77,7 +70,8 @@ Result<Authority::SignedRequest> signed_request_of(const http::Request& request,
   signed_request.port = split->port.value_or(request.secure ? 443 : 80);
   if (const auto authorization = request.header("Authorization"))
     signed_request.authorization = *authorization;
-  if (comes_from(request, proxies)) {
+  signed_request.sender = request.client_address();
+  if (request.forwarded) {
     const auto port = forwarded(request, "X-Forwarded-Port");
     if (port)
       signed_request.port = port_of(*port).value_or(signed_request.port);
@@ -85,22 +79,6 @@ Result<Authority::SignedRequest> signed_request_of(const http::Request& request,
       signed_request.port = 443;
   }
   return signed_request;
-}
-
-std::optional<Address> sender_of(const http::Request& request, const Networks& proxies) {
-  auto sender = address_of_peer(request.peer);
-  const auto header = request.header("X-Forwarded-For");
-  if (!header || proxies.empty()) return sender;
-  // From the last one, who was told by nobody but our own proxies, to the first that is not ours.
-  std::string_view names = *header;
-  while (sender && proxies.contain(*sender) && !names.empty()) {
-    const auto comma = names.rfind(',');
-    const auto next = parse_address(trimmed(comma == names.npos ? names : names.substr(comma + 1)));
-    if (!next) break;
-    sender = next;
-    names = comma == names.npos ? std::string_view() : names.substr(0, comma);
-  }
-  return sender;
 }
 
 bool has_bewit(std::string_view resource) {

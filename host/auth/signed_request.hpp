@@ -9,11 +9,7 @@
 namespace muster::auth {
 
 // Fails as `auth` if the Host header is no host.
-Result<Authority::SignedRequest> signed_request_of(const http::Request& request,
-                                                   const Networks& proxies);
-
-// Who sent it: the peer, or who a trusted proxy says. Nothing if that is no address.
-std::optional<Address> sender_of(const http::Request& request, const Networks& proxies);
+Result<Authority::SignedRequest> signed_request_of(const http::Request& request);
 
 // What `?bewit=...` holds, and the resource without it.
 struct Bewit {

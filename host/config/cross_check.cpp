@@ -84,6 +84,11 @@ class CrossCheck {
     constexpr std::uint64_t kib = 1024, mib = 1024 * kib;
     in_bounds("maxHeaderBytes", http.max_header_bytes, kib, mib, "from 1KiB to 1MiB");
     in_bounds("maxBodyBytes", http.max_body_bytes, kib, 1024 * mib, "from 1KiB to 1GiB");
+    for (const auto& [key, value] :
+         {std::pair("maxOpenBodyBytes", http.max_open_body_bytes),
+          std::pair("maxBufferedBodyBytes", http.max_buffered_body_bytes),
+          std::pair("maxBufferedBodyBytesPerPeer", http.max_buffered_body_bytes_per_peer)})
+      in_bounds(key, value, kib, 1024 * 1024 * mib, "from 1KiB to 1024GiB");
     for (const auto& [key, value] : {std::pair("headerTimeout", http.header_timeout),
                                      std::pair("bodyTimeout", http.body_timeout),
                                      std::pair("writeTimeout", http.write_timeout),

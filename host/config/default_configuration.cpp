@@ -1,6 +1,9 @@
 #include "host/config/default_configuration.hpp"
 
+#include <cerrno>
 #include <cstdlib>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <muster/json.hpp>
 
@@ -26,6 +29,25 @@ fs::path workers_in(const fs::path& data_directory) {
   return data_directory / "workers";
 }
 
+fs::path in_home(const fs::path& home) {
+  return home / ".local/state/muster";
+}
+
+// Whether a host has used the folder as its data directory.
+bool has_lock(const fs::path& folder) {
+  std::error_code failed;
+  return fs::exists(folder / "lock", failed);
+}
+
+// Where root's workers, who are another user, find tasks and leave what they print.
+Result<void> give_to_workers(const fs::path& tasks, const RunAs& user) {
+  const fs::path provisioner = tasks.parent_path();
+  if (::chmod(provisioner.parent_path().c_str(), 0711) != 0 ||
+      ::chmod(provisioner.c_str(), 0711) != 0 || ::lchown(tasks.c_str(), user.uid, user.gid) != 0)
+    return system_error("give to the workers", tasks, errno);
+  return {};
+}
+
 fs::path tasks_in(const fs::path& data_directory) {
   return data_directory / "tasks";
 }
@@ -42,7 +64,7 @@ fs::path shipped_plugin_folder(const fs::path& executable) {
   return (folder / "../lib/muster/plugins").lexically_normal();
 }
 
-Defaults defaults_for(const fs::path& executable, const Environment& environment) {
+Defaults defaults_for(const fs::path& executable, const Environment& environment, bool as_root) {
   Defaults defaults;
   const std::string by_systemd = environment("STATE_DIRECTORY");
   const std::string state = environment("XDG_STATE_HOME");
@@ -51,8 +73,8 @@ Defaults defaults_for(const fs::path& executable, const Environment& environment
     defaults.data_directory = by_systemd.substr(0, by_systemd.find(':'));
   else if (fs::path(state).is_absolute())
     defaults.data_directory = fs::path(state) / "muster";
-  else if (fs::path(home).is_absolute())
-    defaults.data_directory = fs::path(home) / ".local/state/muster";
+  else if (fs::path(home).is_absolute() && !(as_root && !has_lock(in_home(home))))
+    defaults.data_directory = in_home(home);
   else
     defaults.data_directory = "/var/lib/muster";
   defaults.plugin_folders = {shipped_plugin_folder(executable),
@@ -75,7 +97,8 @@ std::string default_configuration_text(const Defaults& defaults) {
   return text;
 }
 
-Result<bool> write_first_files(const fs::path& data_directory) {
+Result<bool> write_first_files(const fs::path& data_directory,
+                               const std::optional<RunAs>& worker_user) {
   const fs::path workers = workers_in(data_directory);
   const fs::path tasks = tasks_in(data_directory) / "worker-manager" / "default";
   std::error_code failed;
@@ -86,6 +109,8 @@ Result<bool> write_first_files(const fs::path& data_directory) {
   fill_in(text, "${poolTasks}", toml_string(tasks));
   fs::create_directories(tasks, failed);
   if (failed) return system_error("make", tasks, failed.value());
+  if (worker_user)
+    if (const auto given = give_to_workers(tasks, *worker_user); !given) return given.error();
   // Under another name first: a start that is cut off here is still the first one next time.
   const fs::path fresh = workers.string() + ".new";
   fs::create_directories(fresh, failed);

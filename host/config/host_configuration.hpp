@@ -71,6 +71,9 @@ struct HttpSettings {
   std::uint32_t max_connections = 4096;
   std::uint64_t max_header_bytes = 16 * 1024;
   std::uint64_t max_body_bytes = 10 * 1024 * 1024;
+  std::uint64_t max_open_body_bytes = 64 * 1024;  // without valid credentials
+  std::uint64_t max_buffered_body_bytes = 256 * 1024 * 1024;
+  std::uint64_t max_buffered_body_bytes_per_peer = 64 * 1024 * 1024;
   std::chrono::milliseconds header_timeout = std::chrono::seconds(10);
   std::chrono::milliseconds body_timeout = std::chrono::seconds(60);
   std::chrono::milliseconds write_timeout = std::chrono::seconds(60);
@@ -157,6 +160,7 @@ struct StoreSettings {
   bool synchronous_full = true;
   std::filesystem::path backup_folder = {};  // where the API may write copies of the store
   std::uint32_t most_backups = 100;          // files in it
+  std::chrono::milliseconds scrub_every = std::chrono::seconds(10);
   friend bool operator==(const StoreSettings&, const StoreSettings&) = default;
 };
 

@@ -7,6 +7,7 @@
 #include "host/config/cross_check.hpp"
 #include "host/config/embedded.hpp"
 #include "lib/base/atomic_file.hpp"
+#include "lib/base/file_ownership.hpp"
 #include "lib/git/repository.hpp"
 #include "lib/toml/schema_check.hpp"
 #include "lib/toml/toml_document.hpp"
@@ -131,6 +132,9 @@ class Reader {
     read(from, "maxConnections", http.max_connections);
     read_size(from, "maxHeaderBytes", http.max_header_bytes);
     read_size(from, "maxBodyBytes", http.max_body_bytes);
+    read_size(from, "maxOpenBodyBytes", http.max_open_body_bytes);
+    read_size(from, "maxBufferedBodyBytes", http.max_buffered_body_bytes);
+    read_size(from, "maxBufferedBodyBytesPerPeer", http.max_buffered_body_bytes_per_peer);
     read(from, "headerTimeout", http.header_timeout);
     read(from, "bodyTimeout", http.body_timeout);
     read(from, "writeTimeout", http.write_timeout);
@@ -300,6 +304,7 @@ class Reader {
     host.store.backup_folder = host.data_directory / "backups";
     read_path(from, "backupFolder", host.store.backup_folder);
     read(from, "mostBackups", host.store.most_backups);
+    read(from, "scrubEvery", host.store.scrub_every);
   }
 
   static void read_fleet(const json::object& from, FleetSettings& fleet) {
@@ -411,6 +416,14 @@ Report read_configuration(const fs::path& file, const Defaults& defaults) {
                     "give musterd a file that it can read, or no --config to run on the built-in "
                     "configuration"});
   return read_configuration_text(*text, file, defaults);
+}
+
+Report read_own_configuration(const fs::path& file, const Defaults& defaults) {
+  std::error_code failed;
+  if (fs::exists(file, failed))
+    if (const auto ours = check_ownership(file, "the configuration", OthersMay::read); !ours)
+      return refused(file.string(), {Severity::error, {}, "", ours.error().message, ""});
+  return read_configuration(file, defaults);
 }
 
 }  // namespace muster::config

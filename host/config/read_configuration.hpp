@@ -30,6 +30,10 @@ struct Report {
 // count from the folder of the file. Has no effect; may be repeated at will.
 Report read_configuration(const std::filesystem::path& file, const Defaults& defaults);
 
+// The same for the file that a host runs on: it names programs that the host starts, so it is
+// refused if it is another user's than the host's or root's, or if others may write it.
+Report read_own_configuration(const std::filesystem::path& file, const Defaults& defaults);
+
 // The same for a text; an empty `file` means the built-in configuration, whose relative paths count
 // from the working directory.
 Report read_configuration_text(std::string_view text, const std::filesystem::path& file,

@@ -1,8 +1,10 @@
 // Demand from a folder with one file for each task: the smallest queue there is.
 //
 //   <folder>/<provisionerId>/<workerType>/<name>.task            waits
+//   <folder>/<provisionerId>/<workerType>/taken/<name>           waits: somebody took it, and has
+//                                                                not begun it
 //   <folder>/<provisionerId>/<workerType>/claimed/<name>         somebody does it, unless it is a
-//   .log
+//                                                                .log
 //
 // Only regular files count, links never, and names that begin with a dot are somebody's temporary
 // files.
@@ -134,6 +136,11 @@ class FolderSource final : public DemandSource {
     const auto waiting = count_tasks(path, false, context);
     if (!waiting) return waiting.error();
     count.pending = waiting->value_or(0);
+    if (is_folder(path / "taken")) {
+      const auto taken = count_tasks(path / "taken", true, context);
+      if (!taken) return taken.error();
+      count.pending += taken->value_or(0);
+    }
     if (!is_folder(path / "claimed")) return count;
     const auto claimed = count_tasks(path / "claimed", true, context);
     if (!claimed) return claimed.error();

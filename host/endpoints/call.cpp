@@ -47,13 +47,24 @@ bool Call::authenticate() {
     caller_ = std::move(*caller);
     return true;
   }
-  const Error& error = caller.error();
-  if (error.error_class == ErrorClass::throttle)
-    fail({"TooManyRequests", error.message, error.hold});
-  else
-    fail({"AuthenticationFailed", error.message},
-         {{"WWW-Authenticate", auth::Authority::challenge(error)}});
+  fail_authentication(caller.error());
   return false;
+}
+
+bool Call::authenticate_head() {
+  if (caller_) return true;
+  auto verified = host().authority->authenticate_head(request_);
+  if (!verified) return fail_authentication(verified.error()), false;
+  caller_ = std::move(verified->caller);
+  signed_hash_ = std::move(verified->hash);
+  return true;
+}
+
+void Call::fail_authentication(const Error& error) const {
+  if (error.error_class == ErrorClass::throttle)
+    return fail({"TooManyRequests", error.message, error.hold});
+  fail({"AuthenticationFailed", error.message},
+       {{"WWW-Authenticate", auth::Authority::challenge(error)}});
 }
 
 std::string Call::scope_value(std::string_view name, const Values& values) const {

@@ -49,6 +49,9 @@ class Api {
   virtual const Host& host() const = 0;
   // Whether the router's guard checks credentials and scopes before the call is made.
   virtual http::Access access(const Endpoint& endpoint) const = 0;
+  // Credentials, before a large body is read, where the router's guard does not check them. False:
+  // the call was answered.
+  virtual bool admit_head(Call&) const { return true; }
   // All checks that the endpoint's row asks for, in their order. False: the call was answered.
   virtual bool admit(Call& call) const = 0;
   virtual http::Response answer(const Call& call, std::string body) const = 0;
@@ -75,6 +78,11 @@ class Call {
   std::optional<Failure> refuse(const Values& values) const;
   // False: it was answered.
   bool authenticate();
+  // The same without the body; signed_hash() is what that must have.
+  bool authenticate_head();
+  const std::string& signed_hash() const { return signed_hash_; }
+  // The body is not what was signed, or the credentials are no good.
+  void fail_authentication(const Error& error) const;
 
   const Api& api() const { return *api_; }
   const Host& host() const { return api_->host(); }
@@ -112,6 +120,7 @@ class Call {
   Query query_;
   json::value payload_;
   std::shared_ptr<const auth::Caller> caller_;
+  std::string signed_hash_;
 };
 
 }  // namespace muster::endpoints

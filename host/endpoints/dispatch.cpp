@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "host/auth/authority.hpp"
 #include "host/fleet/service.hpp"
 #include "lib/http/worker_threads.hpp"
 
@@ -75,17 +76,75 @@ void run(const std::shared_ptr<const Api>& api, const Endpoint& endpoint, http::
   });
 }
 
+// What the call was answered with.
+using Answered = std::shared_ptr<std::optional<http::Response>>;
+
+Call call_without_body(const std::shared_ptr<const Api>& api, const Endpoint& endpoint,
+                       const http::Request& request, const Answered& answered) {
+  http::Request head;
+  head.method = request.method;
+  head.path = request.path;
+  head.query = request.query;
+  head.has_query = request.has_query;
+  head.headers = request.headers;
+  head.id = request.id;
+  head.peer = request.peer;
+  head.client = request.client;
+  head.forwarded = request.forwarded;
+  head.secure = request.secure;
+  head.path_parameters = request.path_parameters;
+  const http::Reply reply(
+      [answered](http::Response&& response) { *answered = std::move(response); }, request);
+  return {api, endpoint, std::move(head), reply};
+}
+
+std::optional<http::Response> verify_body(const std::shared_ptr<const Api>& api,
+                                          const Endpoint& endpoint, const http::Request& request,
+                                          const std::string& hash) {
+  const auto same = auth::Authority::check_body(request, hash);
+  if (same) return std::nullopt;
+  const auto answered = std::make_shared<std::optional<http::Response>>();
+  call_without_body(api, endpoint, request, answered).fail_authentication(same.error());
+  return std::move(*answered);
+}
+
+std::optional<http::Response> check_head(const std::shared_ptr<const Api>& api,
+                                         const Endpoint& endpoint, http::Request& request) {
+  const auto answered = std::make_shared<std::optional<http::Response>>();
+  Call call = call_without_body(api, endpoint, request, answered);
+  if (!api->admit_head(call)) return std::move(*answered);
+  request.caller = call.caller();
+  request.client_id = call.client_id();
+  if (!call.signed_hash().empty())
+    request.verify_body = [api, &endpoint, hash = call.signed_hash()](const http::Request& whole) {
+      return verify_body(api, endpoint, whole, hash);
+    };
+  return std::nullopt;
+}
+
+http::RouteRules rules_of(const std::shared_ptr<const Api>& api, const Endpoint& endpoint) {
+  http::RouteRules rules = api->access(endpoint);
+  rules.max_body_bytes = endpoint.max_body_bytes;
+  if (!endpoint.scopes.list().empty())
+    rules.check_head = [api, &endpoint](http::Request& request) {
+      return check_head(api, endpoint, request);
+    };
+  return rules;
+}
+
 }  // namespace
 
 void add_routes(http::Router& router, const std::shared_ptr<const Api>& api,
                 std::span<const Endpoint> rows) {
-  for (const Endpoint& endpoint : rows)
+  for (const Endpoint& endpoint : rows) {
+    for (const std::string& name : parameters_of(endpoint)) pattern_of_path(name);  // throws
     router.add(
         std::string(endpoint.method), endpoint.path,
         [api, &endpoint](http::Request&& request, const http::Reply& reply) {
           run(api, endpoint, std::move(request), reply);
         },
-        api->access(endpoint));
+        rules_of(api, endpoint));
+  }
 }
 
 bool has_fleet(const CallPtr& call) {
@@ -151,9 +210,12 @@ void run_on_worker(const CallPtr& call, http::WorkerThreads& threads, std::funct
 
 void post_to_fleet(const CallPtr& call, std::function<void(fleet::Fleet&, fleet::Now)> input,
                    std::function<void()> durable) {
-  std::function<void()> when_durable;
-  if (durable) when_durable = [call, durable = std::move(durable)] { guarded(call, durable); };
-  call->host().fleet->post(answering_exceptions(call, std::move(input)), std::move(when_durable));
+  call->host().fleet->post_change(
+      answering_exceptions(call, std::move(input)),
+      [call, durable = std::move(durable)](const std::optional<Error>& error) {
+        if (error) return call->fail({"ReadOnly", error->message});
+        if (durable) guarded(call, durable);
+      });
 }
 
 }  // namespace muster::endpoints

@@ -1,6 +1,7 @@
 #include "host/endpoints/endpoint.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace muster::endpoints {
 namespace {
@@ -20,6 +21,18 @@ std::vector<std::string> parameters_of(const Endpoint& endpoint) {
     names.emplace_back(name.substr(name.starts_with('*') ? 1 : 0));
   });
   return names;
+}
+
+const Pattern& pattern_of_path(std::string_view parameter) {
+  const Pattern* known = identifiers::pattern_of(parameter);
+  if (!known)
+    throw std::logic_error("no form is known of the path parameter " + std::string(parameter) +
+                           "; say it in host/identifiers");
+  return *known;
+}
+
+const Pattern& pattern_of(const QueryParameter& parameter) {
+  return parameter.pattern ? *parameter.pattern : identifiers::text;
 }
 
 bool Endpoint::knows_from_path(std::string_view scope) const {

@@ -3,6 +3,7 @@
 // cannot contradict each other.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -63,7 +64,8 @@ struct Handler : AnyHandler {
 
 struct QueryParameter {
   std::string_view name;
-  const Pattern* pattern = nullptr;  // the form of a value; null: the handler checks it
+  // The form of a value; null: a plain text, which the handler checks further.
+  const Pattern* pattern = nullptr;
   // The name of the parameter's description in the OpenAPI document; empty: the name.
   std::string_view description = {};
   bool repeated = false;  // may be given more than once
@@ -82,6 +84,8 @@ struct Endpoint {
   std::vector<QueryParameter> query = {};
   std::string_view input = {};  // the schema of the body; empty: none is read
   bool input_required = true;
+  // The largest body; 0: http.maxBodyBytes, or http.maxOpenBodyBytes without valid credentials.
+  std::uint64_t max_body_bytes = 0;
   std::string_view output = {};  // the schema of the answer; empty: none
   int status = 200;              // of a good answer
   std::string_view content_type = "application/json";
@@ -109,5 +113,9 @@ struct Endpoint {
 
 // The names of a path's parameters, in their order.
 std::vector<std::string> parameters_of(const Endpoint& endpoint);
+// The form that a value of the parameter must have, of the path or of the query. Each name in a
+// path must be known to identifiers::pattern_of(): else throws std::logic_error.
+const Pattern& pattern_of_path(std::string_view parameter);
+const Pattern& pattern_of(const QueryParameter& parameter);
 
 }  // namespace muster::endpoints

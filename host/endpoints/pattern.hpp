@@ -1,14 +1,10 @@
-// The form that a part of a path or a query may have. Matched by hand in linear time; `text` is how
-// clients see the form in an error.
+// The form that a part of a path or a query may have.
 #pragma once
 
-#include <string_view>
+#include "host/identifiers/identifiers.hpp"
 
 namespace muster::endpoints {
 
-struct Pattern {
-  std::string_view text;  // "/^[0-9]+$/"
-  bool (*matches)(std::string_view);
-};
+using identifiers::Pattern;
 
 }  // namespace muster::endpoints

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "lib/base/log_line.hpp"
+#include <muster/utf8.hpp>
+
 #include "lib/http/message.hpp"
 #include "lib/http/query_text.hpp"
 
@@ -24,7 +25,7 @@ Query::Query(std::string_view text) {
     const auto decoded = [&, name = written_name, value = written_value](std::string_view written) {
       std::string blanks = with_blanks(written);
       auto plain = http::percent_decode(blanks);
-      if ((!plain || valid_utf8(*plain) != *plain) && !broken_)
+      if ((!plain || !is_utf8(*plain)) && !broken_)
         broken_ = std::string(name) + "=" + std::string(value);
       return plain ? std::move(*plain) : std::move(blanks);
     };

@@ -43,6 +43,8 @@ constexpr std::array routes{
     Route{"provider-down", "provider-down", Shape::whole_event},
     Route{"instance-unknown", "instance-unknown", Shape::whole_event},
     Route{"machine-refused", "machine-refused", Shape::whole_event},
+    Route{"listing-doubted", "listing-doubted", Shape::whole_event},
+    Route{"listing-believed", "listing-believed", Shape::whole_event},
     Route{"worker-quarantined", "worker-quarantined", Shape::whole_event},
     Route{"worker-released", "worker-released", Shape::whole_event},
     Route{"relay-registration", "relay-registration", Shape::whole_event},
@@ -51,6 +53,9 @@ constexpr std::array routes{
     Route{"plugin-stopped", "plugin-stopped", Shape::whole_event},
     Route{"configuration-accepted", "configuration-accepted", Shape::whole_event},
     Route{"configuration-refused", "configuration-refused", Shape::whole_event},
+    Route{"configuration-emptied", "configuration-emptied", Shape::whole_event},
+    Route{"store-repaired", "store-repaired", Shape::whole_event},
+    Route{"store-incomplete", "store-incomplete", Shape::whole_event},
     Route{"client-created", "client-created", Shape::whole_event},
     Route{"client-changed", "client-changed", Shape::whole_event},
     Route{"client-removed", "client-removed", Shape::whole_event}};

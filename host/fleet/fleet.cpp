@@ -15,15 +15,18 @@ using namespace std::chrono_literals;
 
 constexpr auto pruned_every = 1h;
 constexpr auto holds_kept = 24h;
+constexpr auto heard_noted_every = 1min;
 
 }  // namespace
 
 // A change of the state, at that time.
 class Fleet::Change {
  public:
-  Change(Fleet& fleet, Now now) : fleet_(fleet), exceptions_(std::uncaught_exceptions()) {
+  Change(Fleet& fleet, Now now, FleetClock::Since since = FleetClock::Since::heard)
+      : fleet_(fleet), exceptions_(std::uncaught_exceptions()) {
     ++fleet_.begun_;
-    if (fleet_.parts_->clock.advance(now)) fleet_.clock_was_set();
+    if (const auto by = fleet_.parts_->clock.advance(now, since); by.count() != 0)
+      fleet_.clock_was_set(by);
   }
   ~Change() {
     if (std::uncaught_exceptions() == exceptions_) ++fleet_.completed_;
@@ -45,12 +48,16 @@ Fleet::Fleet(Settings settings, std::string host_id, std::int64_t epoch, Now now
 
 Fleet::~Fleet() = default;
 
-void Fleet::clock_was_set() {
+void Fleet::clock_was_set(std::chrono::milliseconds by) {
   parts_->table.clock_was_set();
   parts_->agenda.clock_was_set();
   parts_->reconciliation.clock_was_set();
   parts_->holds.clock_was_set();
-  parts_->queue_link.queue().clock_was_set(parts_->clock.now());
+  parts_->queue_link.queue().clock_was_set(parts_->clock.now(), by);
+}
+
+void Fleet::could_not_hear(Now now) {
+  const Change change(*this, now, FleetClock::Since::deaf);
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -85,7 +92,16 @@ Outcome Fleet::settle(Now now) {
   std::ranges::move(parts.queue_link.queue().take_changes(now.wall),
                     std::back_inserter(outcome.changes));
   outcome.settled = parts.queue_link.queue().take_settled();
+  if (!outcome.changes.empty()) note_heard(outcome.changes);
   return outcome;
+}
+
+// For the next start. Written with other changes: if nothing changed, more is forgiven.
+void Fleet::note_heard(store::Batch& changes) {
+  const Time now = parts_->clock.now();
+  if (now < parts_->heard_noted + heard_noted_every && now >= parts_->heard_noted) return;
+  parts_->heard_noted = now;
+  changes.emplace_back(store::put(heard_row()));
 }
 
 void Fleet::run_timers() {
@@ -115,6 +131,7 @@ void Fleet::review(Index pool) {
 void Fleet::prune() {
   const Time now = parts_->clock.now();
   if (now < parts_->pruned + pruned_every && now >= parts_->pruned) return;
+  if (!parts_->clock.may_judge()) return;  // what seems old may be so by a wrong clock only
   parts_->pruned = now;
   parts_->outbox.erase_before(now - parts_->settings.journal_kept,
                               now - parts_->settings.events_kept);
@@ -220,6 +237,16 @@ Result<Registered> Fleet::reregister_worker(const WorkerName& name, const Sha256
                                             const Sha256& next_secret, Now now) {
   const Change change(*this, now);
   return parts_->registration.reregister_worker(name, secret, next_secret);
+}
+
+Result<Registered> Fleet::renewal_without_store(const WorkerName& name, const Sha256& secret,
+                                                Now now) const {
+  return parts_->registration.renewal_without_store(name, secret, now.wall);
+}
+
+void Fleet::renewed_without_store(const WorkerName& name, Time credentials_expire, Now now) {
+  const Change change(*this, now);
+  parts_->registration.renewed_without_store(name, credentials_expire);
 }
 
 Result<void> Fleet::declare_worker(const DeclaredWorker& declared, Now now) {

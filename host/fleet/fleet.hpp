@@ -21,6 +21,7 @@
 #include "host/fleet/model/settings.hpp"
 #include "host/fleet/model/state.hpp"
 #include "host/store/store.hpp"
+#include "lib/base/listening.hpp"
 #include "lib/base/secret.hpp"
 
 namespace muster::queue {
@@ -44,6 +45,9 @@ class Fleet {
   ~Fleet();
 
   // Goes on from what is in the store, as the next epoch. `host_id` is for a store that is empty.
+  // Rows that cannot be read are set aside (store.set_aside()): nothing acts on them, workers among
+  // them count as alive in all limits, and no instance that may be theirs is ended. Fails only if
+  // the store does, or if it is not known which host this is.
   static Result<std::unique_ptr<Fleet>> load(const store::Store& store, Settings settings,
                                              const std::string& host_id, Now now);
 
@@ -67,11 +71,19 @@ class Fleet {
   // Workers. `not_found`: there is no such worker. Error code "gone": it is no longer wanted, and
   // why. Of a secret only the digest is known here. A worker renews its credentials with the secret
   // that it was told last; the one before is good until then, for the answer may have been lost.
-  // Error code "wrongSecret": it is neither.
+  // Error code "wrongSecret": it is neither. A worker that was launched registers once, or again
+  // with the key that it showed with its first registration. One that is outdated and works goes on
+  // renewing for the `finish_tasks` of its pool, and is told why it is to end.
   Result<Registered> register_worker(const WorkerName& name, const ProviderId& provider,
                                      const Sha256& secret, Now now, const Proven& proven = {});
   Result<Registered> reregister_worker(const WorkerName& name, const Sha256& secret,
                                        const Sha256& next_secret, Now now);
+  // While nothing can be made durable: credentials for a worker that keeps its secret, because a
+  // new one would be lost with the host. Changes nothing. When changes are possible again, the
+  // fleet is told until when they are good.
+  Result<Registered> renewal_without_store(const WorkerName& name, const Sha256& secret,
+                                           Now now) const;
+  void renewed_without_store(const WorkerName& name, Time credentials_expire, Now now);
   // The same again changes nothing. Error code "conflict": there is one of that name that differs.
   Result<void> declare_worker(const DeclaredWorker& declared, Now now);
   // Changes what was declared. `not_found`: nothing was.
@@ -105,6 +117,9 @@ class Fleet {
                                                    const std::optional<std::string>& scope,
                                                    Now now);
 
+  // Writes or erases a row that was set aside. `left`: those that are still.
+  void change_row(store::Change change, const store::SetAside& left);
+
   // The queue: who waits for a worker, and who holds one. Its workers are those that run here.
   Result<std::int64_t> request_worker(queue::Ask ask, Now now);  // see Queue::request
   queue::Queue& change_queue(Now now);
@@ -126,6 +141,10 @@ class Fleet {
   // serve it, each request of one of them.
   void assign_demand(const std::vector<queue::Waiting>& demand, const TakeDemand& take) const;
 
+  // Nobody could be heard since the last input or settle(): the host was frozen, or its store
+  // failed. That time is nobody's silence. To be called before the inputs that came since.
+  void could_not_hear(Now now);
+
   // Decides all that can be decided now, and hands out what came of it.
   Outcome settle(Now now);
   // When settle() should be called again at the latest.
@@ -141,6 +160,8 @@ class Fleet {
   // For readers; valid until the next input.
   const Settings& settings() const;
   const std::string& host_id() const;
+  // When others could be heard.
+  const Listening& listening() const;
   std::int64_t epoch() const;
   const std::vector<Pool>& pools() const;
   const std::vector<LaunchConfigState>& launch_configs() const;
@@ -177,10 +198,13 @@ class Fleet {
 
   Result<void> load_parts(const store::Store& store);
   Result<void> load_workers(const store::Store& store);
-  void clock_was_set();
+  void skip_known_numbers();
+  void clock_was_set(std::chrono::milliseconds by);
   void run_timers();
   void review(Index pool);
   void prune();
+  void note_heard(store::Batch& changes);
+  HostRow heard_row() const;
 
   std::unique_ptr<Parts> parts_;
   std::int64_t begun_ = 0, completed_ = 0;  // changes

@@ -17,6 +17,7 @@
 #include "host/fleet/lifecycle/worker_timers.hpp"
 #include "host/fleet/queue_link/queue_demand.hpp"
 #include "host/fleet/queue_link/queue_link.hpp"
+#include "host/fleet/reconciliation/absent_workers.hpp"
 #include "host/fleet/reconciliation/listed_machines.hpp"
 #include "host/fleet/reconciliation/reconciliation.hpp"
 #include "host/fleet/verdict_inputs/verdict_inputs.hpp"
@@ -62,12 +63,15 @@ struct Fleet::Parts {
   Auction auction{context, holds, limits, draining, dispatcher};
 
   ListedMachines listed_machines{context, termination, declared_machines};
-  Reconciliation reconciliation{context, termination, draining, dispatcher, listed_machines};
+  AbsentWorkers absent_workers{context, termination};
+  Reconciliation reconciliation{context,    termination,    draining,
+                                dispatcher, absent_workers, listed_machines};
   PoolConfiguration pool_configuration{context, queue_link, renewal, listed_machines};
   ProviderConfiguration provider_configuration{context, renewal, dispatcher, reconciliation};
   VerdictInputs verdict_inputs{context, queue_link, limits};
 
   Time pruned{};
+  Time heard_noted{};
 };
 
 }  // namespace muster::fleet

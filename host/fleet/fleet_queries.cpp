@@ -9,6 +9,10 @@ const Settings& Fleet::settings() const {
   return parts_->settings;
 }
 
+const Listening& Fleet::listening() const {
+  return parts_->clock.listening();
+}
+
 const std::string& Fleet::host_id() const {
   return parts_->identity.host_id;
 }

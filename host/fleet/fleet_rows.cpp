@@ -6,10 +6,15 @@
 #include "host/fleet/fleet.hpp"
 #include "host/fleet/fleet_parts.hpp"
 #include "host/fleet/workers/worker_rows.hpp"
+#include "host/queue/queue.hpp"
 #include "host/store/row.hpp"
 
 namespace muster::fleet {
 namespace {
+
+constexpr const char* heard_until = "heardUntil";  // milliseconds since 1970
+// That a clock which was wrong can have said.
+constexpr auto farthest_future = std::chrono::hours(24 * 366 * 100);
 
 std::int64_t number_in(const std::string& text) {
   std::int64_t number = 0;
@@ -21,9 +26,16 @@ std::int64_t number_in(const std::string& text) {
 
 Result<std::unique_ptr<Fleet>> Fleet::load(const store::Store& store, Settings settings,
                                            const std::string& host_id, Now now) {
+  store.set_aside().clear();
   std::map<std::string, std::string> host;
   auto read = store::read_rows<HostRow>(store, [&](HostRow row) { host[row.name] = row.value; });
   if (!read) return read.error();
+  // As another host it would take all instances for another's, and launch them again.
+  if (store.set_aside().size() > 0)
+    return Error::internal(
+        "a row of the table host cannot be read: " + store.set_aside().list().front().reason +
+        "; without it nobody knows which instances are this host's. Put back a "
+        "backup, or write the row anew with sqlite3");
   // A store that was set back to an older copy has an old epoch, and providers have seen newer
   // ones: the clock is ahead of any of them.
   const std::int64_t seconds =
@@ -35,8 +47,14 @@ Result<std::unique_ptr<Fleet>> Fleet::load(const store::Store& store, Settings s
                                                       number_in(host["nextEvent"]));
       !numbers)
     return numbers.error();
+  if (host.contains(heard_until)) {
+    const Time noted{std::chrono::milliseconds(number_in(host[heard_until]))};
+    fleet->parts_->heard_noted = std::clamp(noted, Time{}, now.wall + farthest_future);
+    fleet->parts_->clock.heard_before_start(fleet->parts_->heard_noted);
+  }
   if (const auto parts = fleet->load_parts(store); !parts) return parts.error();
-  fleet->clock_was_set();  // it may have been set while no host ran
+  fleet->skip_known_numbers();
+  fleet->clock_was_set({});  // it may have been set while no host ran
   for (Index pool = 0; pool < fleet->pools().size(); ++pool) fleet->parts_->agenda.wake(pool, true);
   return fleet;
 }
@@ -55,6 +73,15 @@ Result<void> Fleet::load_parts(const store::Store& store) {
   return parts.queue_link.load_queue(store);
 }
 
+// A number is given once, also if the row that says which is next was lost.
+void Fleet::skip_known_numbers() {
+  std::int64_t next = parts_->registry.protected_rows().next_number();
+  for (const Worker& worker : workers()) next = std::max(next, worker.number + 1);
+  for (const queue::Request& request : queue().requests())
+    next = std::max(next, request.number + 1);
+  parts_->outbox.skip_numbers_below(next);
+}
+
 Result<void> Fleet::load_workers(const store::Store& store) {
   Registry& registry = parts_->registry;
   std::map<std::pair<Index, LaunchConfigId>, Index> launch_configs;
@@ -63,15 +90,12 @@ Result<void> Fleet::load_workers(const store::Store& store) {
         std::pair(registry.launch_configs()[at].pool,
                   registry.launch_configs()[at].spec->launch_config.launch_config_id),
         at);
-  std::optional<Error> wrong;
-  auto read = store::read_rows<WorkerRow>(store, [&](WorkerRow row) {
+  auto read = store::read_rows<WorkerRow>(store, [&](WorkerRow row) -> Result<void> {
     const Index pool = registry.find_pool_index(row.worker_pool_id);
     const auto found = launch_configs.find({pool, row.launch_config_id});
-    if (found == launch_configs.end()) {
-      wrong = Error::internal("worker " + std::to_string(row.number) +
-                              " in the store is of a launch configuration that is not there");
-      return;
-    }
+    if (pool == no_index || found == launch_configs.end())
+      return Error::internal("its launch configuration " + row.launch_config_id.str() +
+                             " of worker pool " + row.worker_pool_id.str() + " is not there");
     LaunchConfigState& launch_config = registry.launch_configs()[found->second];
     const std::int64_t tasks = row.busy;
     const Index group =
@@ -89,16 +113,26 @@ Result<void> Fleet::load_workers(const store::Store& store) {
     const bool boots = worker.state == WorkerState::requested && has_instance(worker);
     const Index index = parts_->table.restore(std::move(worker));
     if (boots) launch_config.unregistered.push_back(index);
+    return {};
   });
-  if (!read) return read;
-  if (wrong) return *wrong;
-  return {};
+  registry.protect(ProtectedRows(store.set_aside()));
+  return read;
+}
+
+void Fleet::change_row(store::Change change, const store::SetAside& left) {
+  parts_->outbox.change(std::move(change));
+  parts_->registry.protect(ProtectedRows(left));
+}
+
+HostRow Fleet::heard_row() const {
+  return {heard_until, std::to_string(parts_->heard_noted.time_since_epoch().count())};
 }
 
 store::Batch Fleet::everything() const {
   store::Batch rows;
   rows.emplace_back(store::put(HostRow{"hostId", host_id()}));
   rows.emplace_back(store::put(HostRow{"epoch", std::to_string(epoch())}));
+  if (parts_->heard_noted != Time{}) rows.emplace_back(store::put(heard_row()));
   parts_->outbox.write_numbers(rows);
   parts_->pool_configuration.write_everything(rows);
   parts_->registry.write_everything(rows);

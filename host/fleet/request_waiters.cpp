@@ -2,7 +2,8 @@
 
 namespace muster::fleet {
 
-bool RequestWaiters::wait(std::int64_t request, Time until, std::function<void()> wake) {
+bool RequestWaiters::wait(std::int64_t request, std::chrono::milliseconds until,
+                          std::function<void()> wake) {
   const std::lock_guard lock(mutex_);
   if (closed_) return false;
   by_time_.emplace(until, waiters_.emplace(request, Waiter{until, std::move(wake)}));
@@ -32,7 +33,7 @@ void RequestWaiters::settled(const std::vector<std::int64_t>& requests) {
   for (const Waiter& waiter : woken) waiter.wake();
 }
 
-void RequestWaiters::expire(Time now) {
+void RequestWaiters::expire(std::chrono::milliseconds now) {
   std::vector<Waiter> woken;
   {
     const std::lock_guard lock(mutex_);
@@ -47,7 +48,7 @@ void RequestWaiters::close() {
     const std::lock_guard lock(mutex_);
     closed_ = true;
   }
-  expire(Time::max());
+  expire(std::chrono::milliseconds::max());
 }
 
 }  // namespace muster::fleet

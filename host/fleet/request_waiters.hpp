@@ -1,13 +1,12 @@
 // Those who wait for a request of the queue to be granted or to end: no thread does.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <string>
 #include <vector>
-
-#include <muster/context.hpp>
 
 #include "lib/base/tally.hpp"
 
@@ -16,9 +15,10 @@ namespace muster::fleet {
 // THREADS: any.
 class RequestWaiters {
  public:
-  // Calls `wake` once: when the request waits no longer and that is durable, or soon after `until`.
+  // Calls `wake` once: when the request waits no longer and that is durable, or soon after `until`,
+  // a time of the steady clock (Now::steady): nobody waits longer because a clock was set.
   // Never from within this call. False: nobody is to wait any more, and nobody is called.
-  bool wait(std::int64_t request, Time until, std::function<void()> wake);
+  bool wait(std::int64_t request, std::chrono::milliseconds until, std::function<void()> wake);
 
   // For one who waits, held meanwhile; null if the client waits for `most` answers already.
   Tally::Seat seat(const std::string& client, std::int64_t most) {
@@ -26,20 +26,20 @@ class RequestWaiters {
   }
 
   void settled(const std::vector<std::int64_t>& requests);
-  void expire(Time now);
+  void expire(std::chrono::milliseconds now);
   // Everybody is woken, and nobody waits from now on: the host is about to end.
   void close();
 
  private:
   struct Waiter {
-    Time until;
+    std::chrono::milliseconds until;
     std::function<void()> wake;
   };
   using Waiters = std::multimap<std::int64_t, Waiter>;
   Tally seats_;
   std::mutex mutex_;
   Waiters waiters_;  // by request
-  std::multimap<Time, Waiters::iterator> by_time_;
+  std::multimap<std::chrono::milliseconds, Waiters::iterator> by_time_;
   bool closed_ = false;
 
   Waiter take(Waiters::iterator waiter);

@@ -9,6 +9,9 @@ using namespace std::chrono_literals;
 
 // The clock may be set, or stand still in a test: read it now and then.
 constexpr std::chrono::milliseconds longest_sleep = 1s;
+// Between two decisions. If more time has passed, nobody was heard in between: the process was
+// frozen, or the store failed. What is shorter than this nobody's silence is judged by.
+constexpr std::chrono::milliseconds most_between_decisions = 3s;
 
 }  // namespace
 
@@ -21,8 +24,10 @@ Service::Service(std::unique_ptr<Fleet> fleet, ServiceParts parts)
     store_ok_ = health.ok;
     changed_.notify_all();
   };
-  if (parts_.rebuild_store)
+  if (parts_.rebuild_store) {
     settings.replace_damaged = [this](const Error& damage) { return replace_damaged(damage); };
+    settings.replaced = [this](const Error& damage) { tell_of_repair(damage); };
+  }
   committer_ = std::make_unique<store::Committer>(*parts_.store, *parts_.clock, parts_.log,
                                                   std::move(settings));
   lanes_ = std::make_unique<QuestionLanes>(
@@ -92,7 +97,7 @@ void Service::refuse_callers(const std::string& why) {
     const std::lock_guard lock(callers_mutex_);
     callers.swap(callers_);
   }
-  for (const auto& [caller, done] : callers) done(read_only(why));
+  for (const auto& [caller, done] : callers) done(unknown_outcome(why));
 }
 
 void Service::look(Look look) {
@@ -136,9 +141,13 @@ void Service::run_look(const Look& look) noexcept {
   }
 }
 
+Now now_of(const Clock& clock) {
+  const BothClocks both = read_both(clock);
+  return {both.wall, both.steady};
+}
+
 Now Service::now() const {
-  return {parts_.clock->now(), std::chrono::duration_cast<std::chrono::milliseconds>(
-                                   parts_.clock->steady().time_since_epoch())};
+  return now_of(*parts_.clock);
 }
 
 std::chrono::milliseconds Service::until_wake(Time wake) const {
@@ -170,7 +179,10 @@ void Service::run() {
       if (!has_stopped_deciding()) wake = fleet_->next_wake();
     }
     inputs.clear();
-    request_waiters_.expire(now().wall);
+    request_waiters_.expire(now().steady);
+    // A store that does not answer tells nobody.
+    if (const store::Health health = store_health(); !health.ok) refuse_callers(health.sentence);
+    if (parts_.time_watch) parts_.time_watch->look();
     lock.lock();
   }
   for (const Look& look : std::exchange(looks_, {})) run_look(look);
@@ -181,13 +193,21 @@ void Service::decide(std::vector<Waiting> inputs) {
   std::unique_lock alone(deciding_);
   decision_waits_ = false;
   std::vector<std::function<void()>> durable;
+  const Now begins = now();
+  if (decided_ && begins.steady - *decided_ > most_between_decisions) {
+    parts_.log.warning("nobody was heard for a while: the host was frozen, or its store failed",
+                       {{"seconds", (begins.steady - *decided_).count() / 1000}});
+    fleet_->could_not_hear(begins);
+  }
   for (Waiting& waiting : inputs) {
     if (!run_input(waiting.input)) return;
     if (waiting.durable) durable.push_back(std::move(waiting.durable));
   }
   Outcome outcome;
   try {
-    outcome = fleet_->settle(now());
+    const Now ends = now();
+    outcome = fleet_->settle(ends);
+    decided_ = ends.steady;
   } catch (const std::exception& exception) {
     return stop_deciding(exception.what());
   } catch (...) {
@@ -272,11 +292,25 @@ Result<void> Service::replace_damaged(const Error& damage) {
   std::optional<store::Batch> everything;
   read([&](const Fleet& fleet, Now) { everything = fleet.everything(); });
   if (!everything) return Error::cancelled("the host is stopping");
-  return parts_.rebuild_store(*everything);
+  return parts_.rebuild_store(std::move(*everything));
+}
+
+void Service::tell_of_repair(const Error& damage) {
+  events::Event event;
+  event.kind = "store-repaired";
+  event.text = "the store was written anew from memory: " + damage.message;
+  event.details = {{"reason", damage.message}};
+  post([event = std::move(event)](Fleet& fleet, Now now) { fleet.tell(event, now); });
 }
 
 Error Service::read_only() const {
   return read_only(store_health().sentence);
+}
+
+Error Service::unknown_outcome(const std::string& why) {
+  return read_only(why +
+                   ". This was under way, and may still be done when the store works again: look "
+                   "before you ask again");
 }
 
 Error Service::read_only(const std::string& why) {

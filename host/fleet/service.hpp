@@ -31,16 +31,20 @@
 #include "host/store/committer.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/log.hpp"
+#include "lib/base/time_watch.hpp"
 
 namespace muster::fleet {
+
+Now now_of(const Clock& clock);
 
 struct ServiceParts {
   store::Store* store = nullptr;  // borrowed
   std::shared_ptr<const Clock> clock;
+  TimeWatch* time_watch = nullptr;  // borrowed; looked at as often as it needs
   Log log = {};
   std::function<Callee(const std::string& instance_id)> find_plugin;
   // Puts a sound database in the place of a damaged one; see store::CommitterSettings.
-  std::function<Result<void>(const store::Batch& everything)> rebuild_store = {};
+  std::function<Result<void>(store::Batch everything)> rebuild_store = {};
   // Told of everything that happened once it is durable, in order, on the committer's thread.
   std::function<void(const std::vector<events::Event>&)> listener = {};
 };
@@ -107,13 +111,17 @@ class Service {
   bool has_stopped_deciding() const;
   void carry_out(Outcome outcome, std::vector<std::function<void()>> durable);
   Result<void> replace_damaged(const Error& damage);
+  void tell_of_repair(const Error& damage);
   Now now() const;
   std::chrono::milliseconds until_wake(Time wake) const;
   Error read_only() const;
   static Error read_only(const std::string& why);
+  static Error unknown_outcome(const std::string& why);
   void answer_caller(std::int64_t caller);
   void refuse_callers(const std::string& why);
   static Error failed(const std::string& what);
+
+  std::optional<std::chrono::milliseconds> decided_;  // last, by the steady clock
 
   const ServiceParts parts_;
   const std::unique_ptr<Fleet> fleet_;  // changed by the fleet's thread alone
@@ -166,7 +174,7 @@ Result<T> Service::change(std::function<Result<T>(Fleet&, Now)> input) {
   // stopping.
   try {
     while (durable.wait_for(std::chrono::milliseconds(250)) == std::future_status::timeout)
-      if (!store_health().ok) return read_only();
+      if (const auto health = store_health(); !health.ok) return unknown_outcome(health.sentence);
     durable.get();
   } catch (const std::future_error&) {
     if (*answer && !**answer) return std::move(**answer);

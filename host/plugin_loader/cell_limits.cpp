@@ -1,5 +1,6 @@
 #include "host/plugin_loader/cell_limits.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -19,7 +20,12 @@ Error failure(const std::string& what) {
 
 Result<void> limit(__rlimit_resource resource, std::int64_t amount, const char* what) {
   if (amount <= 0) return {};
-  const rlimit both{static_cast<rlim_t>(amount), static_cast<rlim_t>(amount)};
+  // A limit that is there already may be less, and only root can raise it: then it is kept.
+  rlimit now{};
+  const bool known = ::getrlimit(resource, &now) == 0;
+  const rlim_t wanted = static_cast<rlim_t>(amount);
+  const rlim_t value = known && ::geteuid() != 0 ? std::min(wanted, now.rlim_max) : wanted;
+  const rlimit both{value, value};
   if (::setrlimit(resource, &both) == 0) return {};
   return failure(std::string("limit its ") + what + " to " + std::to_string(amount));
 }

@@ -1,11 +1,10 @@
 #include "host/plugin_loader/plugin_store.hpp"
 
-#include <cerrno>
-#include <sys/stat.h>
 #include <system_error>
-#include <unistd.h>
+#include <utility>
 
 #include "lib/base/atomic_file.hpp"
+#include "lib/base/file_ownership.hpp"
 #include "lib/base/secret.hpp"
 
 namespace muster::plugin_loader {
@@ -17,6 +16,7 @@ constexpr std::size_t max_library_size = std::size_t{1} << 30;
 
 Result<std::string> read_library(const fs::path& path) {
   auto bytes = read_file(path, max_library_size);
+  if (!bytes && bytes.error().error_class == ErrorClass::transient) return bytes.error();
   if (!bytes) return Error::invalid(bytes.error().message);
   if (bytes->empty()) return Error::invalid(path.string() + " is empty");
   return bytes;
@@ -34,25 +34,15 @@ Error wrong_hash(const fs::path& library, const std::string& expected, const std
 
 }  // namespace
 
-Result<void> refuse_writable_by_others(const fs::path& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0)
-    return Error::invalid(system_error("open", path, errno).message);
-  if (status.st_mode & S_IWOTH)
-    return Error::invalid(path.string() + " is writable by everybody; run: chmod o-w " +
-                          path.string());
-  if (status.st_uid != 0 && status.st_uid != ::geteuid())
-    return Error::invalid(path.string() + " belongs to user " + std::to_string(status.st_uid) +
-                          ", neither to root nor to the user that the host runs as");
-  return {};
-}
-
 Result<StoredPlugin> store_plugin(const fs::path& folder, const fs::path& store) {
   auto manifest = read_manifest(folder / manifest_name);
   if (!manifest) return manifest.error();
   const fs::path dropped = folder / manifest->file;
-  for (const fs::path& path : {folder, folder / manifest_name, dropped})
-    if (const auto safe = refuse_writable_by_others(path); !safe) return safe.error();
+  for (const auto& [path, what] : {std::pair(folder, "the plugin's folder"),
+                                   std::pair(folder / manifest_name, "the plugin's manifest"),
+                                   std::pair(dropped, "the plugin's library")})
+    if (const auto safe = check_ownership(path, what, OthersMay::read); !safe)
+      return Error::invalid(safe.error().message);
   const auto bytes = read_library(dropped);
   if (!bytes) return bytes.error();
   const std::string found = hash_of(*bytes);

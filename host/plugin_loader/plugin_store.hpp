@@ -19,15 +19,13 @@ struct StoredPlugin {
 
 // Reads the folder's manifest and library once, checks them, and copies both into the store. What
 // is checked is what is copied: a file that is replaced meanwhile is seen either wholly old or
-// wholly new. Idempotent.
+// wholly new. What others could replace is refused: a folder, manifest or library of another user
+// than the host's or root, or that a group or everybody may write. Idempotent.
 Result<StoredPlugin> store_plugin(const std::filesystem::path& folder,
                                   const std::filesystem::path& store);
 
 // A plugin that was stored before; checked again, since a disk may have failed it.
 Result<StoredPlugin> find_stored_plugin(const std::string& sha256,
                                         const std::filesystem::path& store);
-
-// Refuses what others could replace: writable by everybody, or by a group, or owned by a stranger.
-Result<void> refuse_writable_by_others(const std::filesystem::path& path);
 
 }  // namespace muster::plugin_loader

@@ -1,8 +1,10 @@
 #include "host/pools/api_pool.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
+#include <muster/json_schema.hpp>
 #include <muster/rules/problem.hpp>
 
 #include "host/pools/launch_specs.hpp"
@@ -15,6 +17,10 @@ namespace {
 const json::object empty;
 constexpr std::size_t most_launch_configs = 1'000;  // in the document of one pool
 
+// What strategies can count.
+constexpr double largest_capacity = 1e12;
+constexpr std::chrono::seconds shortest_inactivity{1200};
+
 bool schema_knows(const ProviderDescription& description, std::string_view key) {
   const json::value* properties = description.section_schema.if_contains("properties");
   return properties && properties->is_object() && properties->get_object().contains(key);
@@ -23,6 +29,13 @@ bool schema_knows(const ProviderDescription& description, std::string_view key) 
 bool has_declared_workers(const ProviderDescription& description) {
   return std::ranges::find(description.capabilities, capability::announced_workers) !=
          description.capabilities.end();
+}
+
+// As Taskcluster's clients know it: of a domain, not of a machine.
+bool is_mail_address(const std::string& text) {
+  static const auto format = json::Schema::compile(json::object{{"format", "email"}});
+  return format && format->validate(json::value(text)).empty() &&
+         text.find('.', text.rfind('@')) != std::string::npos;
 }
 
 class ApiPoolReader {
@@ -37,6 +50,8 @@ class ApiPoolReader {
   Result<fleet::PoolSpec> read() {
     const std::string provider_id = text("providerId");
     pool_.owner = text("owner");
+    if (document_.contains("owner") && !is_mail_address(pool_.owner))
+      wrong({"owner"}, "must be a mail address", "write for example team@example.com");
     pool_.description = text("description");
     if (const json::value* flag = document_.if_contains("emailOnError"))
       pool_.email_on_error = flag->is_bool() && flag->get_bool();
@@ -48,7 +63,7 @@ class ApiPoolReader {
           .with_code("providerId");
     if (provider->second.unavailable) return *provider->second.unavailable;
     pool_.providers = {provider->first};
-    read_settings(config);
+    read_settings(config, has_declared_workers(provider->second.description));
     if (const auto read = read_launch_configs(config, provider->first, provider->second); !read)
       return read.error();
     return finish();
@@ -57,9 +72,11 @@ class ApiPoolReader {
  private:
   Result<fleet::PoolSpec> finish() {
     if (findings_.empty()) return std::move(pool_);
+    if (findings_.size() == 1 && !duplicate_.empty())
+      return Error::invalid(duplicate_).with_code("duplicateLaunchConfigId");
     std::string all;
     for (const Finding& finding : findings_) all += (all.empty() ? "" : "\n") + to_string(finding);
-    return Error::invalid(all).with_code(code_);
+    return Error::invalid(all).with_code("invalidPool");
   }
 
   void wrong(rules::Path path, std::string reason, std::string remedy = {}) {
@@ -80,18 +97,34 @@ class ApiPoolReader {
     return empty;
   }
 
-  void read_settings(const json::object& config) {
-    const auto integer = [&](const char* key, std::int64_t& into) {
-      const json::value* value = config.if_contains(key);
-      if (!value) return;
-      if (value->is_int64() && value->get_int64() >= 0)
-        into = value->get_int64();
-      else
-        wrong({"config", key}, "must be a whole number that is not negative");
-    };
+  void refuse_unknown(const json::object& config) {
+    static const std::vector<std::string> known{"minCapacity", "maxCapacity",   "scalingRatio",
+                                                "lifecycle",   "launchConfigs", "workerConfig"};
+    for (const auto& [key, value] : config)
+      if (std::ranges::find(known, std::string_view(key)) == known.end())
+        findings_.push_back(unknown_key({"config"}, std::string(key), known, "unknownPoolSetting"));
+  }
+
+  void read_capacity(const json::object& config, const char* key, bool required,
+                     std::int64_t& into) {
+    const json::value* value = config.if_contains(key);
+    if (!value && required)
+      return wrong({"config", key}, "is missing", "write a whole number from 0");
+    if (!value) return;
+    const double number = value->is_number() ? value->to_number<double>() : -1;
+    if (number >= 0 && number <= largest_capacity && number == std::floor(number))
+      into = static_cast<std::int64_t>(number);
+    else
+      wrong({"config", key},
+            "must be a whole number that is not negative, and no more than a million millions");
+  }
+
+  // Machines that are declared are as many as their owners say.
+  void read_settings(const json::object& config, bool declared) {
+    refuse_unknown(config);
     pool_.settings.scaling_ratio = 1;
-    integer("minCapacity", pool_.settings.min_capacity);
-    integer("maxCapacity", pool_.settings.max_capacity);
+    read_capacity(config, "minCapacity", !declared, pool_.settings.min_capacity);
+    read_capacity(config, "maxCapacity", !declared, pool_.settings.max_capacity);
     if (const json::value* ratio = config.if_contains("scalingRatio")) {
       const double number = ratio->is_number() ? ratio->to_number<double>() : -1;
       if (number >= 0 && number <= 1)
@@ -99,8 +132,13 @@ class ApiPoolReader {
       else
         wrong({"config", "scalingRatio"}, "must be a number from 0 to 1");
     }
-    auto lifecycle = read_lifecycle(table(config, "lifecycle", {"config", "lifecycle"}),
-                                    {"config", "lifecycle"});
+    const json::object& times = table(config, "lifecycle", {"config", "lifecycle"});
+    auto lifecycle = read_lifecycle(times, {"config", "lifecycle"});
+    // Taskcluster's tasks are claimed for so long; a worker that works is not heard of meanwhile.
+    if (times.contains("queueInactivityTimeout") && lifecycle.findings.empty() &&
+        lifecycle.lifecycle.queue_inactivity_timeout < shortest_inactivity)
+      wrong({"config", "lifecycle", "queueInactivityTimeout"}, "is too short",
+            "queueInactivityTimeout must be >= " + std::to_string(shortest_inactivity.count()));
     std::move(lifecycle.findings.begin(), lifecycle.findings.end(), std::back_inserter(findings_));
     pool_.lifecycle = std::move(lifecycle.lifecycle);
   }
@@ -181,8 +219,13 @@ class ApiPoolReader {
   void add(std::shared_ptr<const fleet::LaunchConfigSpec> spec, const std::string& name) {
     const std::string& id = spec->launch_config.launch_config_id.str();
     if (!seen_.insert(id).second) {
-      code_ = "duplicateLaunchConfigId";
-      return wrong({"config"}, name + ": the launch configuration \"" + id + "\" is there already");
+      const auto first = std::ranges::find(
+          pool_.launch_configs, id,
+          [](const auto& known) -> auto& { return known->launch_config.launch_config_id.str(); });
+      const bool same = (*first)->launch_config.document == spec->launch_config.document;
+      duplicate_ = "Launch config with ID `" + id + "` already exists" +
+                   (same ? ": the same one is there twice" : " with different configuration");
+      return wrong({"config"}, name + ": " + duplicate_);
     }
     pool_.launch_configs.push_back(std::move(spec));
   }
@@ -244,7 +287,7 @@ class ApiPoolReader {
   SectionSchemas schemas_;
   Findings findings_;
   std::set<std::string> seen_;
-  std::string code_ = "invalidPool";
+  std::string duplicate_;  // about an id that came twice
 };
 
 }  // namespace

@@ -6,7 +6,9 @@
 #include <muster/rules/content_hash.hpp>
 #include <muster/rules/evaluator.hpp>
 #include <muster/rules/pool_settings.hpp>
+#include <muster/utf8.hpp>
 
+#include "host/identifiers/identifiers.hpp"
 #include "host/pools/launch_specs.hpp"
 #include "host/pools/lifecycle.hpp"
 #include "host/pools/problem_places.hpp"
@@ -143,14 +145,26 @@ class Build {
   void build_document(const rules::ConfigurationSet& set, const rules::Document& document,
                       const rules::KnownFacts& known) {
     std::map<std::string, std::shared_ptr<fleet::PoolSpec>> pools;
-    for (const rules::WorkerType& type : document.worker_types)
+    for (const rules::WorkerType& type : document.worker_types) {
+      check_worker_type(document, type);
       pools[type.name] = build_pool(document, type.name, known);
+    }
     for (const rules::Combination& combination : set.combinations(document)) {
       const auto& pool = pools[combination.worker_type];
       if (pool) add_launch_configs(document, combination, *pool);
     }
     for (auto& [type, pool] : pools)
       if (pool) pools_[pool->worker_pool_id] = std::move(pool);
+  }
+
+  // No worker could register in a pool whose id no API takes.
+  void check_worker_type(const rules::Document& document, const rules::WorkerType& type) {
+    if (identifiers::is_worker_type(type.name)) return;
+    outcome_.problems.push_back({rules::Severity::error, document.at(type.position), "workerTypes",
+                                 "no pool can have the worker type \"" + valid_utf8(type.name) +
+                                     "\", because no worker could register in it",
+                                 "use " + std::string(identifiers::worker_type.words),
+                                 "wrongWorkerType"});
   }
 
   // Null if its settings are wrong, about which rules::check has complained.

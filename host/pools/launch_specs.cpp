@@ -5,6 +5,8 @@
 #include <muster/rules/content_hash.hpp>
 #include <muster/rules/problem.hpp>
 
+#include "host/identifiers/identifiers.hpp"
+
 namespace muster::pools {
 namespace {
 
@@ -56,10 +58,10 @@ class ManagerReader {
         wrong("initialWeight", *weight, "a number from 0 to 1");
     }
     if (const json::value* id = table_.if_contains("launchConfigId")) {
-      if (id->is_string() && !id->get_string().empty() && id->get_string().size() <= 38)
+      if (id->is_string() && identifiers::is_name(id->get_string()))
         section_.launch_config_id = std::string(id->get_string());
       else
-        wrong("launchConfigId", *id, "a text of 1 to 38 characters");
+        wrong("launchConfigId", *id, std::string(identifiers::name.words));
     }
     return std::move(section_);
   }

@@ -73,7 +73,7 @@ class LifecycleReader {
   }
 
   void read_duration(const json::object& table, const std::string& key, seconds least,
-                     seconds& into) {
+                     seconds& into, rules::Path path = {}) {
     const json::value* value = table.if_contains(key);
     if (!value) return;
     std::optional<seconds> read;
@@ -85,17 +85,20 @@ class LifecycleReader {
     }
     if (read && *read >= least && *read <= longest)
       into = *read;
-    else
-      wrong({key},
+    else {
+      path.push_back(key);
+      wrong(path,
             "is " + json::write(*value) + ", but must be a time from " +
                 std::to_string(least.count()) + " seconds to 30 days",
             "write whole seconds, or for example \"30m\"");
+    }
   }
 
   void read_cycling(const json::object& table) {
     rules::Path path = at_;
     path.push_back("cycling");
-    refuse_unknown(table, path, {"budget", "windows"});
+    refuse_unknown(table, path, {"budget", "windows", "finishTasks"});
+    read_duration(table, "finishTasks", seconds(0), result_.lifecycle.finish_tasks, {"cycling"});
     if (const json::value* budget = table.if_contains("budget")) read_budget(*budget);
     const json::value* windows = table.if_contains("windows");
     if (!windows) return;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "host/pools/kept_files.hpp"
+
 namespace muster::pools {
 
 Result<std::unique_ptr<Service>> Service::start(ServiceParts parts, ServiceSettings settings) {
@@ -37,6 +39,7 @@ std::shared_ptr<const SourceFiles> Service::files(bool refused) const {
 }
 
 void Service::run() {
+  read_what_was_kept();
   auto pause = settings_.retry;
   while (!leaving_) {
     // Watched before it is read: a change in between is seen.
@@ -69,26 +72,34 @@ bool Service::take_up() {
   return could_read && !waiting_;
 }
 
-bool Service::read_source() {
-  const std::string known = have_files_ ? newest_.revision : "";
-  auto read = parts_.source->read(known);
-  // Somebody may be copying files into the folder: they are taken when they have stopped changing,
-  // for a file that is missing for a moment would end its pool.
+// Somebody may be copying files into the folder: they are taken when they have stopped changing,
+// for a file that is missing for a moment would end its pool.
+Result<std::optional<SourceFiles>> Service::read_settled() {
+  auto read = parts_.source->read(have_files_ ? newest_.revision : "");
   for (int tries = 0; tries < 50 && read && *read && parts_.source->changes_piecemeal(); ++tries) {
     if (watch_.wait(settings_.settle) == FolderWatch::Event::woken) ask_providers_ = true;
-    if (leaving_) return true;
+    if (leaving_) break;
     auto again = parts_.source->read((*read)->revision);
     if (again && !*again) break;
     read = std::move(again);
   }
-  if (!read) return source_failed(read.error()), false;
-  if (*read && (*read)->files.empty() && have_files_ && !newest_.files.empty()) {
-    // An unmounted disk looks the same, and a typing mistake must not end the whole fleet.
-    source_failed(Error::not_found(
-        "there is no worker configuration any more; the last ones stay in force. If all pools are "
-        "really to end, restart the host"));
-    return false;
+  return read;
+}
+
+bool Service::read_source() {
+  const bool accepted = accepted_.exchange(false);  // counts for what is read now, and once
+  auto read = read_settled();
+  if (leaving_) return true;
+  if (!read) {
+    const bool is_gone = read.error().error_class == ErrorClass::not_found && served_files() > 0;
+    Error error = read.error();
+    if (is_gone) error.message = held_back_sentence(error.message);
+    return hold_back(error, is_gone, accepted, {digest_of({}), {}});
   }
+  if (*read)
+    if (auto doubt =
+            doubt_about((*read)->files, served_files(), parts_.source->changes_piecemeal()))
+      return hold_back(Error::not_found(std::move(*doubt)), true, accepted, std::move(**read));
   source_was_read();
   if (*read) {
     newest_ = std::move(**read);
@@ -97,22 +108,77 @@ bool Service::read_source() {
   return true;
 }
 
+// An unmounted disk looks like an empty folder, and a typing mistake must not end the whole fleet:
+// what served last goes on, unless an operator has said that `left` is meant.
+bool Service::hold_back(const Error& error, bool could_be_meant, bool accepted, SourceFiles left) {
+  if (could_be_meant && accepted) {
+    parts_.log.warning("an operator has accepted that worker configurations are gone",
+                       {{"source", parts_.source->name()}, {"files", left.files.size()}});
+    newest_ = std::move(left);
+    have_files_ = true;
+    source_was_read();
+    return true;
+  }
+  source_failed(error, could_be_meant);
+  if (!have_files_ && kept_ && !kept_->files.empty()) {
+    newest_ = *kept_;
+    have_files_ = true;
+  }
+  return false;
+}
+
+std::size_t Service::served_files() const {
+  if (kept_) return kept_->files.size();
+  return !have_files_ && parts_.has_pools() ? 1 : 0;
+}
+
+void Service::read_what_was_kept() {
+  if (parts_.kept.empty()) return;
+  auto kept = read_kept(parts_.kept);
+  if (kept)
+    kept_ = std::move(*kept);
+  else
+    parts_.log.error("the worker configurations that served last cannot be read",
+                     {{"error", kept.error().message}});
+}
+
+void Service::keep_serving() {
+  const bool same = kept_ && kept_->revision == newest_.revision &&
+                    digest_of(kept_->files) == digest_of(newest_.files);
+  kept_ = newest_;
+  if (parts_.kept.empty() || same) return;
+  if (const auto kept = keep(newest_, parts_.kept); !kept)
+    parts_.log.error("the worker configurations that serve cannot be kept for the next start",
+                     {{"error", kept.error().message}});
+}
+
+Result<void> Service::accept_what_is_left() {
+  if (!status().held_back)
+    return Error::invalid(
+        "nothing is held back: the worker configurations serve as they are, see: muster status");
+  accepted_ = true;
+  watch_.wake();
+  return {};
+}
+
 void Service::source_was_read() {
   {
     const std::lock_guard lock(mutex_);
     if (status_.source_error.empty()) return;
     status_.source_error.clear();
     status_.source_failed_at.reset();
+    status_.held_back = false;
   }
   parts_.log.info("the worker configurations can be read again",
                   {{"source", parts_.source->name()}});
   parts_.status_changed(status());
 }
 
-void Service::source_failed(const Error& error) {
+void Service::source_failed(const Error& error, bool held_back) {
   {
     const std::lock_guard lock(mutex_);
     if (!status_.source_failed_at) status_.source_failed_at = parts_.clock->now();
+    status_.held_back = held_back;
     if (status_.source_error == error.message) return;
     status_.source_error = error.message;
   }
@@ -151,6 +217,7 @@ void Service::serve(const Outcome& outcome) {
     const std::lock_guard lock(mutex_);
     status.source_error = status_.source_error;
     status.source_failed_at = status_.source_failed_at;
+    status.held_back = status_.held_back;
     status_ = status;
     serving_ = std::make_shared<const SourceFiles>(newest_);
     refused_.reset();
@@ -160,6 +227,7 @@ void Service::serve(const Outcome& outcome) {
                    {"files", status.files},
                    {"pools", status.pools},
                    {"launchConfigs", status.launch_configs}});
+  keep_serving();
   parts_.accept(outcome.configuration);
   parts_.status_changed(status);
 }

@@ -31,6 +31,9 @@ struct Status {
   // The source cannot be read, since then; what was read before serves on.
   std::string source_error = {};
   std::optional<Time> source_failed_at = {};
+  // It is gone or empty, or most of it is: that is not taken for a decision until an operator says
+  // so.
+  bool held_back = false;
 };
 json::object to_json(const Status& status);
 
@@ -53,6 +56,10 @@ struct ServiceParts {
   Log log = {};
   // Called on the service's thread with each new status, after accept().
   std::function<void(const Status&)> status_changed = [](const Status&) {};
+  // Where what served last is kept over restarts; empty: nowhere.
+  std::filesystem::path kept = {};
+  // Whether there are pools of worker configurations already, from before this started.
+  std::function<bool()> has_pools = [] { return false; };
 };
 
 class Service {
@@ -68,6 +75,10 @@ class Service {
   // Look now. THREADS: any; returns at once.
   void reload() const { watch_.wake(); }
 
+  // An operator has decided: what is there now counts, though it is nothing or lacks most. Fails as
+  // `invalid` if nothing is held back. THREADS: any; returns before it has happened.
+  Result<void> accept_what_is_left();
+
   Status status() const;  // THREADS: any
   // The files that serve, or the newest ones if those are refused; null if there are none. THREADS:
   // any.
@@ -79,11 +90,16 @@ class Service {
   void wait(std::chrono::milliseconds at_most);
   bool take_up();
   bool read_source();
+  Result<std::optional<SourceFiles>> read_settled();
+  void read_what_was_kept();
+  std::size_t served_files() const;
+  bool hold_back(const Error& error, bool could_be_meant, bool accepted, SourceFiles left);
+  void keep_serving();
   void build(const ProviderContext& provider_context);
   void refuse(const Outcome& outcome);
   void serve(const Outcome& outcome);
   void source_was_read();
-  void source_failed(const Error& error);
+  void source_failed(const Error& error, bool held_back);
 
   ServiceParts parts_;
   const ServiceSettings settings_;
@@ -93,6 +109,7 @@ class Service {
   // Of the service's thread alone.
   SourceFiles newest_;
   bool have_files_ = false;
+  std::optional<SourceFiles> kept_;  // that served last, perhaps before a restart
   std::optional<ProviderContext> built_for_;
   std::string built_revision_;
   bool waiting_ = false;
@@ -101,6 +118,7 @@ class Service {
   mutable std::mutex mutex_;
   Status status_;
   std::shared_ptr<const SourceFiles> serving_, refused_;
+  std::atomic<bool> accepted_{false};  // by accept_what_is_left()
   std::atomic<bool> leaving_{false};
   std::thread thread_;
 };

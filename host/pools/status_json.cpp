@@ -22,7 +22,8 @@ json::object to_json(const Status& status) {
   json::object document = {
       {"source", status.source},         {"files", status.files},
       {"pools", status.pools},           {"launchConfigs", status.launch_configs},
-      {"problems", std::move(problems)}, {"waits", std::move(waits)}};
+      {"problems", std::move(problems)}, {"waits", std::move(waits)},
+      {"heldBack", status.held_back}};
   const auto text = [&](const char* key, const std::string& value) {
     if (!value.empty()) document[key] = value;
   };

@@ -27,6 +27,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -38,6 +39,7 @@
 #include "host/queue/rows.hpp"
 #include "host/store/store.hpp"
 #include "host/verdict/calibration.hpp"
+#include "lib/base/listening.hpp"
 
 namespace muster::queue {
 
@@ -81,7 +83,9 @@ class Queue {
   explicit Queue(Settings settings = {}, std::uint64_t seed = 0);
 
   // Goes on from the store. Leases of workers that are not offered until settle_after_load() end.
-  Result<void> load(const store::Store& store, Time now);
+  // A lease of a worker whose row cannot be read is set aside with it.
+  using IsSetAside = std::function<bool(std::int64_t worker)>;
+  Result<void> load(const store::Store& store, Time now, const IsSetAside& is_set_aside = {});
   void settle_after_load(Time now);
   store::Batch everything() const;
 
@@ -130,8 +134,11 @@ class Queue {
   // Ends what is overdue.
   void expire(Time now);
   Time next_wake() const;
-  // Times in the future are times of a clock that was wrong.
-  void clock_was_set(Time now);
+  // The clock was set by so much: what was so long ago, or is due in so long, still is. Times that
+  // are in the future then are times of a clock that was wrong.
+  void clock_was_set(Time now, std::chrono::milliseconds by);
+  // The silence of clients is judged with it; without one, by the time alone. Borrowed.
+  void judge_silence_by(const Listening& listening) { listening_ = &listening; }
 
   // What came of all this since the last time.
   store::Batch take_changes(Time now);
@@ -309,6 +316,7 @@ class Queue {
   std::vector<std::int64_t> settled_, load_changes_;
   std::vector<LeaseTime> lease_times_;
   verdict::Calibration calibration_;
+  const Listening* listening_ = nullptr;
   store::Batch changes_;
 };
 

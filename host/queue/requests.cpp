@@ -292,7 +292,8 @@ void Queue::note_client_alive(std::int64_t number, Time now) {
 // Time
 
 Time Queue::due(const Request& request) const {
-  Time at = request.heard + request.heartbeat;
+  Time at = listening_ ? listening_->deadline(request.heard, request.heartbeat)
+                       : request.heard + request.heartbeat;
   if (request.state == RequestState::waiting && request.deadline != Time{})
     at = std::min(at, request.deadline);
   if (request.state == RequestState::held && request.until != Time{})
@@ -369,20 +370,26 @@ Time Queue::next_wake() const {
   return next;
 }
 
-void Queue::clock_was_set(Time now) {
+void Queue::clock_was_set(Time now, std::chrono::milliseconds by) {
   now_ = now;
   timers_.clear();
-  for (Request& request : requests_) {
+  for (Index at = 0; at < requests_.size(); ++at) {
+    Request& request = requests_[at];
     request.timer = Time{};
     if (request.number == 0 || request.state == RequestState::ended) continue;
-    request.heard = now;
-    request.charged = std::min(request.charged, now + settings_.least_charge);
+    request.heard += by;
+    request.charged = std::min(request.charged + by, now + settings_.least_charge);
+    if (by.count() != 0 && request.state == RequestState::held && request.until != Time{}) {
+      request.until += by;  // it holds its worker for so long, whatever the clock says
+      touch(at);
+    }
     set_timer(request);
   }
-  for (auto& [at, number] : ended_) at = std::min(at, now);
+  for (auto& [at, number] : ended_) at = std::min(at + by, now);
   for (Index line = 0; line < lines_.size(); ++line) {
-    if (lines_[line].team == no_index || lines_[line].since <= now) continue;
-    lines_[line].since = now;
+    const Time since = std::min(lines_[line].since + by, now);
+    if (lines_[line].team == no_index || lines_[line].since == since) continue;
+    lines_[line].since = since;
     index(line);
   }
   rebase();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <muster/utf8.hpp>
+
 namespace muster::queue {
 
 std::string in_words(const Resources& resources) {
@@ -12,9 +14,7 @@ std::string in_words(const Resources& resources) {
 }
 
 Result<void> check_name(std::string_view what, std::string_view name) {
-  const bool printable = std::ranges::all_of(
-      name, [](unsigned char letter) { return letter >= 0x20 && letter != 0x7f; });
-  if (!name.empty() && name.size() <= longest_name && printable) return {};
+  if (!name.empty() && name.size() <= longest_name && is_plain_text(name)) return {};
   return Error::invalid(std::string(what) + " must have 1 to " + std::to_string(longest_name) +
                         " printable characters");
 }

@@ -130,7 +130,7 @@ store::Batch Queue::everything() const {
 // -------------------------------------------------------------------------------------------------
 // Reading
 
-Result<void> Queue::load(const store::Store& store, Time now) {
+Result<void> Queue::load(const store::Store& store, Time now, const IsSetAside& is_set_aside) {
   now_ = usage_base_ = teams_written_ = now;
   loading_ = true;
   auto read = store::read_rows<TeamRow>(store, [&](const TeamRow& row) {
@@ -155,11 +155,12 @@ Result<void> Queue::load(const store::Store& store, Time now) {
     for (const std::string& team : texts_of(row.teams)) attach(pool, index_of_team(TeamId(team)));
   });
   if (!read) return read;
-  Result<void> outcome;
-  read = store::read_rows<RequestRow>(store, [&](const RequestRow& row) {
-    if (outcome) outcome = load_request(row);
+  return store::read_rows<RequestRow>(store, [&](const RequestRow& row) -> Result<void> {
+    if (row.state == RequestState::held && is_set_aside && is_set_aside(row.worker))
+      return Error::invalid("the row of its worker " + std::to_string(row.worker) +
+                            " is set aside");
+    return load_request(row);
   });
-  return read ? outcome : read;
 }
 
 // Its client had no chance to be heard while the host was down.

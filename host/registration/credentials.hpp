@@ -1,6 +1,7 @@
 // What a worker gets when it registers, and again each time it renews.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <muster/json.hpp>
@@ -23,7 +24,8 @@ struct GrantedCredentials {
   WorkerCredentials credentials;
   Time expires{};
   json::object worker_config;
-  Secret renewal_secret;  // what the worker shows to renew them
+  Secret renewal_secret;                     // what the worker shows to renew them
+  std::optional<std::string> outdated = {};  // it is to end when its work is done: why
 };
 
 // 44 letters that need no quoting anywhere, 264 bits.

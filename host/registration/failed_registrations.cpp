@@ -106,15 +106,9 @@ std::string relay_key(const std::string& client_id) {
   return std::string(of_relays) + client_id;
 }
 
-std::string address_of(const std::string& peer) {
-  const auto colon = peer.rfind(':');
-  std::string address = colon == std::string::npos ? peer : peer.substr(0, colon);
-  if (!address.starts_with('[')) return address;
-  // The first four groups. A form with fewer leaves out zeroes, and still names the network.
-  std::size_t end = 0;
-  for (int groups = 0; groups < 4 && end != std::string::npos; ++groups)
-    end = address.find(':', end + 1);
-  return address.substr(0, end);
+std::string address_of(const http::Request& request) {
+  const auto client = request.client_address();
+  return client ? muster::to_string(*client) : std::string();
 }
 
 std::string network_of(const std::string& address) {

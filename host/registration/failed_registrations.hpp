@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "lib/base/clock.hpp"
+#include "lib/http/message.hpp"
 
 namespace muster::registration {
 
@@ -70,11 +71,12 @@ class FailedRegistrations {
 // The peer of a relay's bucket, whatever its address. No machine has the same.
 std::string relay_key(const std::string& client_id);
 
-// "192.0.2.7" of "192.0.2.7:4711"; of an IPv6 address its network, because a machine has all
-// addresses of one.
-std::string address_of(const std::string& peer);
+// Where the machine is that sent it, also behind proxies that are trusted: "192.0.2.7"; empty if
+// that is not known.
+std::string address_of(const http::Request& request);
 
-// The address itself, or of IPv6 its network; empty if the text is no address.
+// The address itself, or of IPv6 its network, because a machine has all addresses of one; empty if
+// the text is no address.
 std::string network_of(const std::string& address);
 
 }  // namespace muster::registration

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/registration/claim.hpp"
 #include "lib/metrics/metrics.hpp"
 
 namespace muster::registration {
@@ -31,8 +32,7 @@ class Meters {
  public:
   void count(const std::string& provider_id, RegistrationOutcome outcome);
   // From the request for a machine to its start, and from there to its registration.
-  void observe_start(const std::string& provider_id, double provision_seconds,
-                     double startup_seconds);
+  void observe_start(const Claim& claim, double provision_seconds, double startup_seconds);
 
   std::int64_t counted(const std::string& provider_id, RegistrationOutcome outcome) const;
 
@@ -41,13 +41,22 @@ class Meters {
  private:
   struct OfProvider {
     std::array<std::int64_t, registration_outcomes> outcomes{};
+  };
+  struct Place {
+    std::string worker_pool_id, provider_id, worker_group;
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+  struct Starts {
     metrics::Histogram provision, startup;
   };
 
-  static void observe(metrics::Histogram& histogram, double seconds);
+  Starts& starts_of(const Claim& claim);
+  static void observe(metrics::Histogram& histogram, const std::vector<double>& bounds,
+                      double seconds);
 
   mutable std::mutex mutex_;
   std::map<std::string, OfProvider> providers_;
+  std::map<Place, Starts> starts_;
 };
 
 }  // namespace muster::registration

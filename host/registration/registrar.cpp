@@ -21,7 +21,7 @@ Registrar::~Registrar() {
 }
 
 std::optional<Refusal> Registrar::check_peer(const std::string& address) {
-  const auto wait = state_->failures.must_wait(address, state_->host.clock->steady());
+  const auto wait = state_->failures.must_wait(network_of(address), state_->host.clock->steady());
   if (!wait) return std::nullopt;
   state_->meters.count("unknown", RegistrationOutcome::limited);
   return Refusal{RefusalReason::too_many_failures,
@@ -36,7 +36,7 @@ std::optional<Refusal> Registrar::check_relay(const std::string& client_id) {
 }
 
 void Registrar::note_malformed_request(const std::string& address) {
-  state_->failures.failed(address, "", state_->host.clock->steady());
+  state_->failures.failed(network_of(address), "", state_->host.clock->steady());
 }
 
 Challenge Registrar::make_challenge(const Claim& claim) {

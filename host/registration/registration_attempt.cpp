@@ -3,9 +3,9 @@
 #include <muster/codec.hpp>
 
 #include "host/fleet/service.hpp"
+#include "host/identifiers/identifiers.hpp"
 #include "host/registration/pool_key_check.hpp"
 #include "host/registration/relay_event.hpp"
-#include "host/registration/worker_names.hpp"
 #include "host/registration/worker_record.hpp"
 
 namespace muster::registration {
@@ -15,6 +15,9 @@ using fleet::Fleet;
 using fleet::Now;
 using Checked = std::optional<Refusal>;  // nothing: it passes
 
+// Below that it could be guessed: 22 letters of base64 are 132 bits.
+constexpr std::size_t shortest_registration_key = 22, longest_registration_key = 256;
+
 class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAttempt> {
  public:
   RegistrationAttempt(std::shared_ptr<State> state, Application application, Done done)
@@ -22,7 +25,7 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
         application_(std::move(application)),
         done_(std::move(done)),
         peer_key_(application_.voucher ? relay_key(application_.voucher->by)
-                                       : application_.address),
+                                       : network_of(application_.address)),
         // By the machine, so that one which fails delays no other behind the same relay.
         worker_key_(application_.voucher ? network_of(application_.voucher->address)
                                          : claim().key()) {}
@@ -37,6 +40,7 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
     const store::Health health = host().fleet->store_health();
     if (!health.ok) return refuse({RefusalReason::read_only, health.sentence});
     if (const Checked refusal = take_reported_resources()) return refuse(*refusal);
+    if (const Checked refusal = take_registration_key()) return refuse(*refusal);
     if (claim().name.worker_id.empty())
       ask_provider_for_name();
     else
@@ -68,6 +72,21 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
     return std::nullopt;
   }
 
+  // It is for the fleet, which keeps its digest; the provider does not get it.
+  Checked take_registration_key() {
+    const json::value* given = application_.proof.if_contains("registrationKey");
+    if (!given) return std::nullopt;
+    const std::string_view key = given->is_string() ? std::string_view(given->get_string()) : "";
+    if (key.size() < shortest_registration_key || key.size() > longest_registration_key)
+      return Refusal::invalid("registrationKey in workerIdentityProof must be a string of " +
+                              std::to_string(shortest_registration_key) + " to " +
+                              std::to_string(longest_registration_key) +
+                              " characters that the worker has drawn at random");
+    registration_key_ = sha256(key);
+    application_.proof.erase("registrationKey");
+    return std::nullopt;
+  }
+
   // ---- which worker it is, if a relay vouches for it
 
   void ask_provider_for_name() {
@@ -96,8 +115,8 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
     if (!named_a_pool) name.worker_pool_id = identity.worker_pool_id;
     name.worker_group = identity.worker_group;
     name.worker_id = identity.worker_id;
-    if (is_worker_pool_id(name.worker_pool_id.str()) && is_worker_name(name.worker_group.str()) &&
-        is_worker_name(name.worker_id.str()))
+    if (identifiers::is_worker_pool_id(name.worker_pool_id.str()) &&
+        identifiers::is_name(name.worker_group.str()) && identifiers::is_name(name.worker_id.str()))
       return std::nullopt;
     const std::string given = claim().key();
     name = {};
@@ -229,11 +248,12 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
 
   // The worker is who it says, but not in the state that its pool wants.
   void quarantine(const std::string& why) {
-    host().fleet->post(
+    host().fleet->post_change(
         [self = shared_from_this(), why](Fleet& fleet, Now now) {
           fleet.not_conformant(self->claim().name, self->claim().provider, why, now);
         },
-        [self = shared_from_this(), why] {
+        [self = shared_from_this(), why](const std::optional<Error>& error) {
+          if (error) return self->refuse({RefusalReason::read_only, error->message});
           self->refuse({RefusalReason::gone, why});
         });
   }
@@ -245,7 +265,10 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
                                      "/" + identity.worker_id.str()));
     const store::Health health = host().fleet->store_health();
     if (!health.ok) return refuse({RefusalReason::read_only, health.sentence});
-    fleet::Proven proven{.admission = {}, .claims = identity.claims, .reported = reported_};
+    fleet::Proven proven{.admission = {},
+                         .claims = identity.claims,
+                         .reported = reported_,
+                         .registration_key = registration_key_};
     if (declared_workers_) proven.admission = identity.admission;
     if (unknown_worker_ && !proven.admission) return refuse(worker_does_not_exist(claim()));
     enter_fleet(std::move(proven));
@@ -256,9 +279,13 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
   // Answers when the change is durable.
   void enter_fleet(fleet::Proven proven) {
     renewal_secret_ = make_renewal_secret();
-    host().fleet->post([self = shared_from_this(), proven = std::move(proven)](
-                           Fleet& fleet, Now now) { self->change(fleet, proven, now); },
-                       [self = shared_from_this()] { self->finish(); });
+    host().fleet->post_change([self = shared_from_this(), proven = std::move(proven)](
+                                  Fleet& fleet, Now now) { self->change(fleet, proven, now); },
+                              [self = shared_from_this()](const std::optional<Error>& error) {
+                                if (error)
+                                  return self->refuse({RefusalReason::read_only, error->message});
+                                self->finish();
+                              });
   }
 
   void change(Fleet& fleet, const fleet::Proven& proven, Now now) {
@@ -289,7 +316,7 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
     if (!application_.booted || created_ == Time{}) return;
     const std::chrono::duration<double> provision = *application_.booted - created_;
     const std::chrono::duration<double> startup = host().clock->now() - *application_.booted;
-    state_->meters.observe_start(claim().provider.str(), provision.count(), startup.count());
+    state_->meters.observe_start(claim(), provision.count(), startup.count());
   }
 
   // ---- it gets nothing
@@ -328,6 +355,7 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
   bool expected_ = false;  // the fleet has it, and it is not about to end
   std::string challenge_;
   std::optional<fleet::QueueFacts> reported_;
+  Sha256 registration_key_{};
   WorkerRecord record_;
   Time created_{};
 

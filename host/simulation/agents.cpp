@@ -10,6 +10,7 @@ using namespace std::chrono_literals;
 
 constexpr auto retry = 30s;
 constexpr auto asks_every = 60s;
+constexpr auto reports_every = 5min;  // while it is busy, as agents do
 
 }  // namespace
 
@@ -56,7 +57,7 @@ void World::try_register(const std::shared_ptr<Agent>& agent) {
   if (refused) return after(retry, [this, agent] { try_register(agent); });
   note("registered");
   after(renewal(*agent), [this, agent] { renew(agent); });
-  report_activity(agent);
+  keep_reporting(agent);
   work(agent);
   if (agent->tasks.empty()) after(asks_every, [this, agent] { idle(agent); });
 }
@@ -87,7 +88,14 @@ void World::renew(const std::shared_ptr<Agent>& agent) {
   after(refused ? milliseconds(retry) : renewal(*agent), [this, agent] { renew(agent); });
 }
 
+void World::keep_reporting(const std::shared_ptr<Agent>& agent) {
+  if (agent->gone || !exists(*agent)) return;
+  report_activity(agent);
+  after(reports_every, [this, agent] { keep_reporting(agent); });
+}
+
 void World::report_activity(const std::shared_ptr<Agent>& agent) {
+  if (hears()) agent->told = now_;
   tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) {
     (void)fleet.worker_active(agent->name, static_cast<std::int64_t>(agent->tasks.size()), now);
   });
@@ -210,7 +218,7 @@ void World::hand_out(const WorkerPoolId& pool) {
 }
 
 void World::tell_demand() {
-  if (demand_told_ || !fleet_) return;
+  if (demand_told_ || !hears()) return;
   demand_told_ = true;
   fleet::Demand demand;
   for (const auto& [pool, tasks] : waiting_)

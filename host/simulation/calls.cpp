@@ -46,6 +46,10 @@ std::optional<Error> World::failure() {
 template <class Answer>
 void World::answer(fleet::CallId call, Answer result, std::uint64_t incarnation) {
   if (incarnation != incarnation_) return;  // the fleet that asked is gone
+  if (!hears())                             // it hears it when it hears again
+    return at(deaf_until_, [this, call, result = std::move(result), incarnation]() mutable {
+      answer(call, std::move(result), incarnation);
+    });
   tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) {
     fleet.answered({call, std::move(result)}, now);
   });
@@ -175,8 +179,15 @@ Result<Listing> World::list(Cloud& cloud, const ListRequest& request) {
   for (Instance& instance : listing->instances)
     if (const auto twin = twins_.find(instance.worker_id.str()); twin != twins_.end())
       instance.idempotency_key = twin->second;
-  if (!calm_ && random_.happens(scenario_.faults.listing_lies))
-    std::erase_if(listing->instances, [&](const Instance&) { return random_.happens(0.3); });
+  if (calm_) return listing;
+  if (random_.happens(scenario_.faults.listing_lies))
+    std::erase_if(listing->instances, [&](const Instance& instance) {
+      if (!random_.happens(0.3)) return false;
+      cloud.hidden.insert(instance.worker_id.str());
+      return true;
+    });
+  leave_out(cloud, *listing);
+  if (fault_random_.happens(scenario_.faults.listing_invents)) invent(cloud, *listing);
   return listing;
 }
 
@@ -184,6 +195,8 @@ Result<Listing> World::list(Cloud& cloud, const ListRequest& request) {
 Result<Termination> World::terminate(Cloud& cloud, const TerminateRequest& request) {
   auto result = cloud.cloud.terminate(request, CloudContext(true_time()));
   for (const WorkerRef& worker : request.workers) {
+    if (worker.worker_id.str().starts_with("another-"))
+      violated("a machine of another host is ended: " + worker.worker_id.str());
     const auto found = agents_.find({cloud.scenario.provider_id, worker.worker_id.str()});
     if (found == agents_.end() || exists(*found->second)) continue;
     const auto agent = found->second;
@@ -227,7 +240,9 @@ void World::found_machine(Cloud& cloud, const std::string& worker_id,
       violated("launched twice for one intent: " + key);
     if (!intents_.contains(key)) violated("a machine without an intent: " + worker_id);
   }
-  if (!machine.ready || (!calm_ && random_.happens(scenario_.faults.never_registers))) return;
+  cloud.alive.insert(worker_id);
+  if (!machine.ready || (!calm_ && random_.happens(scenario_.faults.never_registers)))
+    return void(cloud.silent.insert(worker_id));
   const auto boots = std::chrono::duration_cast<milliseconds>(*machine.ready - true_time());
   after(std::max(boots, 0ms),
         [this, &cloud, instance = machine.instance] { boot(cloud, instance); });

@@ -27,6 +27,15 @@ struct World::Client {
 
 void World::next_client() {
   if (calm_) return;
+  const std::int64_t crowd = client_random_.happens(0.3) ? scenario_.lease_crowd : 1;
+  for (std::int64_t i = 0; i < crowd; ++i) add_client(crowd > 1);
+  const double gap = 2 * client_random_.fraction() * 3'600'000 * static_cast<double>(crowd) /
+                     scenario_.leases_per_hour;
+  after(milliseconds(static_cast<std::int64_t>(gap) + 1), [this] { next_client(); });
+}
+
+// One of a crowd wants what most can give, and not for long.
+void World::add_client(bool of_crowd) {
   const auto one_of = [&](std::size_t size) {
     return client_random_.between(0, static_cast<std::int64_t>(size) - 1);
   };
@@ -34,20 +43,18 @@ void World::next_client() {
   const auto& teams = scenario_.settings.teams;
   client->ask.team = std::next(teams.begin(), one_of(teams.size()))->first;
   const auto& pools = scenario_.configurations[configuration_].configuration->pools;
-  if (!pools.empty() && client_random_.happens(0.5))
+  if (!pools.empty() && client_random_.happens(of_crowd ? 0.1 : 0.5))
     client->ask.pool = std::next(pools.begin(), one_of(pools.size()))->first;
-  if (client_random_.happens(0.2)) client->ask.tags = {"gpu"};
+  if (client_random_.happens(of_crowd ? 0.05 : 0.2)) client->ask.tags = {"gpu"};
   if (client_random_.happens(0.2)) client->ask.needs.active_task = client_random_.between(1, 4);
   if (client_random_.happens(0.3))
     client->ask.needs.others = {{"memory", client_random_.between(1, 40)}};
   client->ask.token = "client-" + std::to_string(++clients_);
   client->ask.priority = client_random_.between(0, 2);
   client->ask.heartbeat = client_heartbeat;
-  client->length = client_random_.between(1s, 40min);
+  client->length = client_random_.between(1s, of_crowd ? 10min : 40min);
   client->dies = client_random_.happens(scenario_.faults.client_dies);
   look_after(client);
-  const double gap = 2 * client_random_.fraction() * 3'600'000 / scenario_.leases_per_hour;
-  after(milliseconds(static_cast<std::int64_t>(gap) + 1), [this] { next_client(); });
 }
 
 // What a client does every few seconds, whether the host is there or not.
@@ -56,7 +63,7 @@ void World::look_after(const std::shared_ptr<Client>& client) {
     if (client->request != 0) dead_since_[client->request] = now_;
     return end_lease(*client);
   }
-  if (fleet_) {
+  if (hears()) {
     if (client->request == 0)
       ask_queue(*client);
     else
@@ -75,7 +82,7 @@ void World::ask_queue(Client& client) {
     client.over = asked.error().code == "teamLimit";
     if (!client.over) violated("a request is refused: " + asked.error().message);
   });
-  if (fleet_) client.request = number;
+  if (hears()) client.request = number;
 }
 
 void World::watch_request(Client& client) {
@@ -93,16 +100,16 @@ void World::watch_request(Client& client) {
     tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) {
       (void)fleet.change_queue(now).release(client.request, now.wall);
     });
-    client.over = fleet_ != nullptr;  // else it says so again
+    client.over = hears();  // else it says so again
     return;
   }
   tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) {
     (void)fleet.change_queue(now).heartbeat(client.request, now.wall);
   });
   // Only now that it has confirmed it, it is sure of its worker.
-  found = fleet_ ? fleet_->queue().find(client.request) : nullptr;
+  found = hears() ? fleet_->queue().find(client.request) : nullptr;
   if (!found || found->state != queue::RequestState::held || !found->confirmed)
-    return fleet_ ? end_lease(client) : void();
+    return hears() ? end_lease(client) : void();
   const queue::Worker& worker = fleet_->queue().workers()[found->worker];
   if (client.worker == 0)
     begin_lease(client, worker.number, worker.has);

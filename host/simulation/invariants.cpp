@@ -21,37 +21,92 @@ void World::check_verdict(const std::string& subject, const verdict::Verdict& ve
     violated(subject + " has no verdict, or a wrong one: " + verdict.text);
 }
 
+// A limit may be lowered below what is there; then nothing may be added.
+void World::limit(const std::string& name, std::int64_t used, std::int64_t most) {
+  if (used > most && used > used_before_[name])
+    violated(name + " has " + std::to_string(used) + " of at most " + std::to_string(most));
+  used_now_[name] = used;
+}
+
+// What the host believes to have, or what the clouds really have if that is more.
+std::int64_t World::used_of(const std::string& name, const fleet::Totals& totals) const {
+  const auto found = machines_.find(name);
+  return std::max(totals.used() - totals.ending, found == machines_.end() ? 0 : found->second);
+}
+
+// Without those that a cloud made although nobody asked, and those that nobody can know of: no
+// listing shows them, and they never speak.
+void World::count_machines() {
+  machines_.clear();
+  for (auto& [id, cloud] : clouds_) {
+    const auto& machines = cloud->cloud.state().machines;
+    for (auto at = cloud->alive.begin(); at != cloud->alive.end();) {
+      const auto machine = machines.find(*at);
+      if (machine == machines.end() || ended(machine->second, true_time())) {
+        at = cloud->alive.erase(at);
+        continue;
+      }
+      const Instance& instance = machine->second.instance;
+      if (!twins_.contains(*at) && !(cloud->silent.contains(*at) && cloud->hidden.contains(*at)))
+        for (const std::string& name :
+             {"pool " + instance.worker_pool_id.str(),
+              "launch configuration " + instance.launch_config_id.str(), "provider " + id.str()})
+          machines_[name] += instance.capacity;
+      ++at;
+    }
+  }
+}
+
 void World::check() {
   if (const std::string wrong = fleet_->check_sums(); !wrong.empty()) violated("wrong: " + wrong);
   check_queue();
-  // A limit may be lowered below what is there; then nothing may be added.
-  const auto limit = [&](const std::string& name, std::int64_t used, std::int64_t most) {
-    if (used > most && used > used_before_[name])
-      violated(name + " has " + std::to_string(used) + " of at most " + std::to_string(most));
-    used_now_[name] = used;
-  };
-  for (const fleet::Pool& pool : fleet_->pools()) {
-    if (pool.removed()) continue;
-    check_verdict("pool " + pool.id.str(), fleet_->verdict_of(pool, host_now()));
-    if (pool.spec)
-      limit("pool " + pool.id.str(), pool.totals.used(), pool.spec->settings.max_capacity);
-    const fleet::Weights weights = fleet_->weights_of(pool, host_now().wall);
-    for (const auto& [index, weight] : weights) {
-      const fleet::LaunchConfigState& launch_config = fleet_->launch_configs()[index];
-      check_verdict(
-          "launch configuration " + launch_config.spec->launch_config.launch_config_id.str(),
-          fleet_->verdict_of(index, weights, host_now()));
-      if (!(weight.value >= 0 && weight.value <= 1) || weight.arithmetic.empty())
-        violated("a weight of " + std::to_string(weight.value) + " (" + weight.arithmetic + ")");
-      if (launch_config.spec->max_capacity)
-        limit("launch configuration " + launch_config.spec->launch_config.launch_config_id.str(),
-              launch_config.totals.used(), *launch_config.spec->max_capacity);
-    }
-  }
+  count_machines();
+  for (const fleet::Pool& pool : fleet_->pools())
+    if (!pool.removed()) check_limits(pool);
   for (const fleet::ProviderState& provider : fleet_->providers())
-    if (provider.settings.max_capacity)
-      limit("provider " + provider.id.str(), provider.totals.used(),
-            *provider.settings.max_capacity);
+    if (const std::string name = "provider " + provider.id.str(); provider.settings.max_capacity)
+      limit(name, used_of(name, provider.totals), *provider.settings.max_capacity);
+  // To explain all of them costs more than most steps do: one after the other.
+  const auto& pools = fleet_->pools();
+  if (pools.empty()) return;
+  const fleet::Pool& pool = pools[static_cast<std::size_t>(report_.steps) % pools.size()];
+  if (!pool.removed()) check_explanations(pool);
+}
+
+void World::check_limits(const fleet::Pool& pool) {
+  if (const std::string name = "pool " + pool.id.str(); pool.spec)
+    limit(name, used_of(name, pool.totals), pool.spec->settings.max_capacity);
+  for (const fleet::Index index : pool.launch_configs) {
+    const fleet::LaunchConfigState& launch_config = fleet_->launch_configs()[index];
+    if (!launch_config.spec->max_capacity) continue;
+    const std::string name =
+        "launch configuration " + launch_config.spec->launch_config.launch_config_id.str();
+    limit(name, used_of(name, launch_config.totals), *launch_config.spec->max_capacity);
+  }
+}
+
+void World::check_explanations(const fleet::Pool& pool) {
+  check_verdict("pool " + pool.id.str(), fleet_->verdict_of(pool, host_now()));
+  const fleet::Weights weights = fleet_->weights_of(pool, host_now().wall);
+  for (const auto& [index, weight] : weights) {
+    const fleet::LaunchConfigState& launch_config = fleet_->launch_configs()[index];
+    check_verdict(
+        "launch configuration " + launch_config.spec->launch_config.launch_config_id.str(),
+        fleet_->verdict_of(index, weights, host_now()));
+    if (!(weight.value >= 0 && weight.value <= 1) || weight.arithmetic.empty())
+      violated("a weight of " + std::to_string(weight.value) + " (" + weight.arithmetic + ")");
+  }
+}
+
+// A worker that lives, and tells the host so, has not vanished, whatever the listings say.
+void World::check_vanished(const events::Event& happening) {
+  constexpr auto long_enough = std::chrono::minutes(20);
+  constexpr auto lately = std::chrono::minutes(5);
+  if (!happening.text.starts_with("it vanished")) return;
+  const auto found = agents_.find({happening.provider_id, happening.worker_id.str()});
+  if (found == agents_.end() || !found->second->registered || !exists(*found->second)) return;
+  if (now_ - host_heard_since_ > long_enough && now_ - found->second->told <= lately)
+    violated("worker " + happening.worker_id.str() + " lives, and " + happening.text);
 }
 
 // After the winding down nothing is left: no worker that lives, no machine that costs.

@@ -27,6 +27,16 @@ struct World::Cloud {
   std::set<std::string> seen;     // machines that were found already
   std::set<std::string> counted;  // machines whose cost is in the report
   milliseconds down_until{0};
+  // What its listings leave out until then: that share of the machines of a region; "": of all.
+  struct Lie {
+    milliseconds until{0};
+    double share = 0;
+    std::string region;
+    std::string salt;
+  } lie;
+  std::set<std::string> alive;   // machines that have not ended yet, as of the last look
+  std::set<std::string> hidden;  // machines that a listing has left out
+  std::set<std::string> silent;  // machines that will never register
 
   explicit Cloud(ProviderScenario made_of)
       : scenario(std::move(made_of)), cloud(scenario.cloud, [](milliseconds, const Context&) {}) {}
@@ -40,7 +50,8 @@ struct World::Agent {
   bool registered = false;
   bool leaving = false;
   bool gone = false;
-  bool asks = false;  // whether it may end, while it is idle
+  bool asks = false;     // whether it may end, while it is idle
+  milliseconds told{0};  // when it last told the host how it is
   Time credentials_expire{};
   std::map<std::uint64_t, Task> tasks;
   bool free = false;  // it is among those that could take work
@@ -53,7 +64,7 @@ inline bool ended(const simulated::Machine& machine, Time now) {
 
 template <class Input>
 void World::tell_fleet(Input input) {
-  if (!fleet_) return;
+  if (!hears()) return;
   input(*fleet_, host_now());
   pump();
 }

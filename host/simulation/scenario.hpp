@@ -23,9 +23,10 @@ struct Faults {
   double effect_late = 0;  // the call times out, and takes effect after that
   double call_slow = 0;
   milliseconds slowest = std::chrono::seconds(90);
-  double listing_lies = 0;    // leaves some out
-  double launched_twice = 0;  // a provider that breaks its promise
-  double crash = 0;           // of the host, at a write to its store, before or after it
+  double listing_lies = 0;     // leaves some out, others each time
+  double listing_invents = 0;  // shows what is not there, or not ours, or twice
+  double launched_twice = 0;   // a provider that breaks its promise
+  double crash = 0;            // of the host, at a write to its store, before or after it
   double clock_jumps_per_hour = 0;
   milliseconds largest_jump = std::chrono::hours(3);
   double notice_repeated = 0;            // duplicate and late notices
@@ -33,6 +34,16 @@ struct Faults {
   double dies_per_hour = 0;              // of each machine
   double client_dies = 0;                // of the queue, while it waits or holds
   double provider_outages_per_hour = 0;  // each of up to an hour
+  // Times in which the listings of a cloud leave out the same machines, again and again.
+  double lying_times_per_hour = 0;
+  milliseconds longest_lie = std::chrono::hours(2);
+  double smallest_lie = 0, largest_lie = 1;  // as a share of the machines
+  bool lies_by_region = true;                // about one region, now and then
+  // Times in which the host neither hears nor decides: it is frozen, or its store takes nothing.
+  double freezes_per_hour = 0;
+  double commit_fails = 0;  // it is tried again until it succeeds
+  double commit_torn = 0;   // of those that fail: it is durable all the same
+  milliseconds longest_deafness = std::chrono::minutes(30);
 };
 
 struct Arrival {
@@ -64,7 +75,8 @@ struct Scenario {
   std::vector<ProviderScenario> providers;
   std::vector<ConfigurationChange> configurations;  // in the order of time; the first at 0
   std::vector<Arrival> arrivals;                    // likewise
-  double leases_per_hour = 0;  // clients of the queue, of the teams of `settings`
+  double leases_per_hour = 0;    // clients of the queue, of the teams of `settings`
+  std::int64_t lease_crowd = 1;  // so many of them come at once, now and then
   Faults faults;
   bool ends_by_draining =
       true;  // false: the simulation stops at `duration`, for an operator's question

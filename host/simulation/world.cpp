@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "host/fleet/model/rows.hpp"
+#include "host/queue/queue.hpp"
 #include "host/simulation/parts.hpp"
 #include "host/store/row.hpp"
 #include "lib/base/secret.hpp"
@@ -20,6 +21,7 @@ World::World(Scenario scenario, std::map<std::string, BiddingStrategy*> strategi
     : scenario_(std::move(scenario)),
       strategies_(std::move(strategies)),
       random_(scenario_.seed),
+      fault_random_(scenario_.seed + 2),
       client_random_(scenario_.seed + 1),
       store_(std::make_unique<store::MemoryStore>()) {
   for (const ProviderScenario& provider : scenario_.providers)
@@ -74,9 +76,12 @@ Report World::run(const std::function<void(milliseconds)>& progress) {
       tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) {
         fleet.configure(scenario_.configurations[i].configuration, now);
       });
+      configured_ = hears();
     });
   if (scenario_.leases_per_hour > 0) next_client();
   if (scenario_.faults.clock_jumps_per_hour > 0) after(1h, [this] { jump_clock(); });
+  next_lie();
+  next_freeze();
   sample();
   milliseconds end = scenario_.duration + (scenario_.ends_by_draining ? scenario_.wind_down : 0ms);
   if (scenario_.ends_by_draining) at(scenario_.duration, [this] { wind_down(); });
@@ -87,6 +92,7 @@ Report World::run(const std::function<void(milliseconds)>& progress) {
     ++report_.steps;
     if (progress && report_.steps % 1024 == 0) progress(now_);
     if (scenario_.ends_when_done && done()) end = now_;
+    if (calm_ && report_.steps % 256 == 0 && nothing_left()) end = std::min(end, now_ + 10min);
   }
   now_ = end;
   if (scenario_.ends_by_draining) check_end();
@@ -123,8 +129,19 @@ bool World::done() const {
                      [](const auto& agent) { return agent.second->tasks.empty(); });
 }
 
+// What has to end has ended.
+bool World::nothing_left() const {
+  if (!hears() || !agents_.empty() || fleet_->queue().waiting() != 0) return false;
+  const auto idle = [](const queue::Team& team) { return team.leases == 0; };
+  return std::ranges::none_of(fleet_->workers(), fleet::is_alive) &&
+         std::ranges::all_of(fleet_->queue().teams(), idle) &&
+         std::ranges::all_of(clouds_,
+                             [](const auto& cloud) { return cloud.second->alive.empty(); });
+}
+
 // Nothing is wanted and nothing fails any more: whatever is there has to end.
 void World::wind_down() {
+  if (!hears() && fleet_) hear_again();
   calm_ = true;
   waiting_.clear();
   for (auto& [id, cloud] : clouds_) cloud->down_until = 0ms;
@@ -143,6 +160,8 @@ void World::start_host() {
   if (!loaded) return violated("the store cannot be loaded: " + loaded.error().message);
   fleet_ = std::move(*loaded);
   host_heard_since_ = now_;
+  deaf_until_ = now_;
+  configured_ = true;
   check();
   for (auto& [id, cloud] : clouds_)
     fleet_->provider_up({.provider_id = id,
@@ -160,6 +179,7 @@ void World::crash_host() {
   used_now_ = used_before_;
   ++report_.crashes;
   fleet_.reset();
+  unsaved_.reset();
   ++incarnation_;
   pumped_for_ = -1ms;
   after(random_.between(1s, 120s), [this] { start_host(); });
@@ -168,7 +188,7 @@ void World::crash_host() {
 // Lets the fleet decide, makes its changes durable, and only then asks its questions; a crash may
 // come between any two of these.
 void World::pump() {
-  if (!fleet_) return;
+  if (!hears()) return;
   fleet::Outcome outcome = fleet_->settle(host_now());
   for (const events::Event& happening : outcome.events) {
     note(happening.kind + happening.text);
@@ -177,10 +197,20 @@ void World::pump() {
     PoolReport& pool = report_.pools[happening.worker_pool_id];
     if (happening.kind == "worker-launched") ++pool.launches;
     if (happening.kind == "worker-error") ++pool.launch_errors;
+    if (happening.kind == "worker-stopping") check_vanished(happening);
   }
   if (report_.steps % scenario_.check_every == 0) check();
-  if (!commit(outcome.changes)) return;
-  for (fleet::Question& question : outcome.questions) ask(std::move(question));
+  const Faults& faults = scenario_.faults;
+  if (!calm_ && !outcome.changes.empty() && fault_random_.happens(faults.commit_fails)) {
+    if (fault_random_.happens(faults.commit_torn) && !commit(outcome.changes)) return;
+    unsaved_ = std::move(outcome);
+    return be_deaf(fault_random_.between(1s, faults.longest_deafness), "the store takes nothing");
+  }
+  if (commit(outcome.changes)) carry_out(std::move(outcome.questions));
+}
+
+void World::carry_out(std::vector<fleet::Question> questions) {
+  for (fleet::Question& question : questions) ask(std::move(question));
   const Time wake = fleet_->next_wake();
   if (wake == Time::max()) return;
   const milliseconds due =
@@ -188,7 +218,7 @@ void World::pump() {
   if (pumped_for_ >= 0ms && pumped_for_ > now_ && pumped_for_ <= due) return;
   pumped_for_ = due;
   at(due, [this, incarnation = incarnation_, due] {
-    if (incarnation != incarnation_ || pumped_for_ != due) return;
+    if (incarnation != incarnation_ || pumped_for_ != due || !hears()) return;
     pumped_for_ = -1ms;
     pump();
   });

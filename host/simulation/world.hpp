@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -68,9 +69,20 @@ class World {
   void count_costs(bool all);
   void count_cost(Cloud& cloud, const simulated::Machine& machine);
   void jump_clock();
+  bool nothing_left() const;
   void note(const std::string& what);
   template <class Input>
   void tell_fleet(Input input);
+
+  // faults.cpp: listings that lie, and times in which the host neither hears nor decides
+  bool hears() const { return fleet_ && now_ >= deaf_until_; }
+  void next_freeze();
+  void next_lie();
+  void be_deaf(milliseconds length, const char* why);
+  void hear_again();
+  void leave_out(Cloud& cloud, Listing& listing);
+  void invent(Cloud& cloud, Listing& listing);
+  void carry_out(std::vector<fleet::Question> questions);
 
   // calls.cpp: what the host asks
   void ask(fleet::Question question);
@@ -99,12 +111,14 @@ class World {
   void leave(const std::shared_ptr<Agent>& agent, bool tells);
   bool exists(const Agent& agent) const;
   void report_activity(const std::shared_ptr<Agent>& agent);
+  void keep_reporting(const std::shared_ptr<Agent>& agent);
   void arrive(const Arrival& arrival);
   void hand_out(const WorkerPoolId& pool);
   void tell_demand();
 
   // clients.cpp: who asks the queue for workers
   void next_client();
+  void add_client(bool of_crowd);
   void look_after(const std::shared_ptr<Client>& client);
   void ask_queue(Client& client);
   void watch_request(Client& client);
@@ -121,12 +135,20 @@ class World {
 
   // invariants.cpp
   void check();
+  void check_limits(const fleet::Pool& pool);
+  void check_explanations(const fleet::Pool& pool);
+  void check_vanished(const events::Event& happening);
   void check_end();
+  void limit(const std::string& name, std::int64_t used, std::int64_t most);
+  // The capacity of the machines that the clouds have, by pool, launch configuration and provider.
+  void count_machines();
+  std::int64_t used_of(const std::string& name, const fleet::Totals& totals) const;
   void violated(const std::string& what);
 
   Scenario scenario_;
   std::map<std::string, BiddingStrategy*> strategies_;
   Random random_;
+  Random fault_random_;   // what lies and freezes do changes nothing else that happens by chance
   Random client_random_;  // what clients do changes nothing of what the clouds do by chance
   milliseconds now_{0};
   milliseconds wall_offset_{0};
@@ -138,7 +160,10 @@ class World {
   std::unique_ptr<fleet::Fleet> fleet_;
   std::uint64_t incarnation_ = 0;
   milliseconds pumped_for_{-1};  // the wake that is set
+  milliseconds deaf_until_{0};
+  std::optional<fleet::Outcome> unsaved_;  // that the store did not take
   std::size_t configuration_ = 0;
+  bool configured_ = true;  // the host knows of the newest one
 
   std::map<ProviderId, std::unique_ptr<Cloud>> clouds_;
   Agents agents_;
@@ -154,6 +179,7 @@ class World {
   // To see that limits are not overstepped: what was used at the last look, and what of that was
   // durable, for the rest did not happen if the host died.
   std::map<std::string, std::int64_t> used_now_, used_before_;
+  std::map<std::string, std::int64_t> machines_;
   std::set<std::string> intents_;                // keys that were durable before they were used
   std::map<std::string, std::string> launched_;  // key → machine
   std::map<std::string, IdempotencyKey>

@@ -20,6 +20,8 @@ struct Health {
   bool ok = true;
   std::optional<Time> failing_since = {};
   std::string sentence = {};  // what is wrong and what to do
+  // Damage that is known and waits to be repaired; commits work meanwhile, if `ok`.
+  std::string damage = {};
 
   friend bool operator==(const Health&, const Health&) = default;
 };
@@ -36,8 +38,15 @@ struct CommitterSettings {
   // also what the state held already: that changes nothing. Without it, or if it fails, the
   // committer goes on trying.
   std::function<Result<void>(const Error& damage)> replace_damaged = {};
+  // Told after that, on the same thread.
+  std::function<void(const Error& damage)> replaced = {};
   // A disk that damages every file is not to be filled with them.
   std::chrono::milliseconds between_replacements = std::chrono::minutes(10);
+  // A commit that takes longer makes health() not ok: the disk does not answer.
+  std::chrono::milliseconds stalled_after = std::chrono::seconds(5);
+  // After so many failures to read or write in a row the store counts as damaged, too; and again
+  // after twice as many.
+  int failures_until_replaced = 5;
 };
 
 class Committer {
@@ -54,15 +63,15 @@ class Committer {
   // of the batch is kept. THREADS: any.
   bool submit(Batch batch, std::function<void()> durable = {});
 
-  // THREADS: any.
+  // The listener is not told of a commit that takes too long: it is seen here. THREADS: any.
   Health health() const;
   std::size_t waiting() const;  // batches that are not durable yet
 
   // Tries again now and not after the backoff, for an operator who has made room. THREADS: any.
   void retry_now();
 
-  // Somebody who reads the store found it damaged: it is replaced as if a commit had failed so.
-  // THREADS: any.
+  // Somebody who reads the store found it damaged: it is replaced as if a commit had failed so, as
+  // soon as that may be. While it lasts health() is not ok. THREADS: any.
   void report_damage(Error damage);
 
   // Takes no more, makes durable what it can so long, and ends the thread. A commit that is under
@@ -87,8 +96,10 @@ class Committer {
   void finish_group(Lock& lock);
   // False: the time to stop is over.
   bool wait_after(Lock& lock, const Error& error);
-  // True: there is a new store.
-  bool replace(Lock& lock, Error& error);
+  void wait_for_work(Lock& lock);
+  void replace(Lock& lock);
+  bool may_replace() const;
+  void failed(Lock& lock, const Error& error);
   void set_health(Lock& lock, const Error* error);
 
   Store& store_;
@@ -100,7 +111,10 @@ class Committer {
   std::condition_variable changed_;
   std::deque<Submission> queue_;
   std::optional<Error> damage_;
+  SteadyTime replace_at_ = SteadyTime::min();  // not before
+  bool replace_failed_ = false;                // the last time
   std::optional<SteadyTime> stop_at_;
+  std::optional<SteadyTime> committing_since_;
   bool retry_now_ = false;
   Health health_;
   std::size_t waiting_ = 0;
@@ -108,7 +122,9 @@ class Committer {
   // The thread's own.
   Group group_;
   std::chrono::milliseconds delay_;
-  std::optional<SteadyTime> replaced_;
+  int failures_ = 0;  // in a row
+  std::chrono::milliseconds replace_delay_;
+  std::string why_not_replaced_;
 
   std::mutex stopping_;
   std::thread thread_;

@@ -242,9 +242,16 @@ CREATE TABLE worker_facts (
 ) STRICT;
 )sql";
 
-constexpr std::array all{Migration{first_tables}, Migration{api_tables},
-                         Migration{origins},      Migration{queue_tables},
-                         Migration{times_table},  Migration{keys_and_facts}};
+// Workers that registered before have no key, and keep renewing with their secrets.
+constexpr std::string_view registration_keys = R"sql(
+ALTER TABLE workers ADD COLUMN registrationKeyDigest TEXT;
+UPDATE workers SET registrationKeyDigest = '';
+)sql";
+
+constexpr std::array all{Migration{first_tables},     Migration{api_tables},
+                         Migration{origins},          Migration{queue_tables},
+                         Migration{times_table},      Migration{keys_and_facts},
+                         Migration{registration_keys}};
 
 }  // namespace
 

@@ -8,6 +8,8 @@
 
 #include <array>
 #include <concepts>
+#include <exception>
+#include <functional>
 #include <optional>
 #include <type_traits>
 
@@ -17,6 +19,7 @@
 #include <muster/fields.hpp>
 #include <muster/ids.hpp>
 #include <muster/json.hpp>
+#include <muster/utf8.hpp>
 
 #include "host/store/store.hpp"
 
@@ -55,8 +58,8 @@ struct ColumnOf<std::string> {
   static Value write(const std::string& value) { return value; }
   static bool read(const Value& value, std::string& out) {
     const auto* text = std::get_if<std::string>(&value);
-    if (text) out = *text;
-    return text;
+    if (!text || !is_utf8(*text)) return false;
+    return out = *text, true;
   }
 };
 
@@ -77,8 +80,8 @@ struct ColumnOf<Id<Tag>> {
   static Value write(const Id<Tag>& value) { return value.str(); }
   static bool read(const Value& value, Id<Tag>& out) {
     const auto* text = std::get_if<std::string>(&value);
-    if (text) out = Id<Tag>(*text);
-    return text;
+    if (!text || !is_plain_text(*text)) return false;
+    return out = Id<Tag>(*text), true;
   }
 };
 
@@ -178,21 +181,50 @@ Result<Row> from_values(std::span<const Value> values) {
                          " holds what does not belong there");
 }
 
-// Every row of the scan; stops at the first that cannot be read.
+namespace detail {
+
+template <class Row>
+Result<void> check_row(std::span<const Value> values) {
+  if (const auto row = from_values<Row>(values); !row) return row.error();
+  return {};
+}
+
+// `take` may return a Result<void>: that the row cannot be used.
 template <class Row, class Take>
-Result<void> read_rows(const Store& store, Take&& take, Scan scan = {&table_of<Row>}) {
+Result<void> take_row(std::span<const Value> values, Take& take) {
+  auto row = from_values<Row>(values);
+  if (!row) return row.error();
+  try {
+    if constexpr (std::is_void_v<std::invoke_result_t<Take&, Row>>)
+      take(std::move(*row));
+    else
+      return take(std::move(*row));
+  } catch (const std::exception& exception) {
+    return Error::internal("table " + std::string(Row::table) +
+                           ": a row cannot be taken: " + exception.what());
+  }
+  return {};
+}
+
+}  // namespace detail
+
+// Every row of the scan. One that cannot be read, or that `take` refuses, stays where it is and is
+// entered in store.set_aside(); the others are read. `skipped`, if given, sees its values.
+template <class Row, class Take>
+Result<void> read_rows(const Store& store, Take&& take, Scan scan = {&table_of<Row>},
+                       const std::function<void(std::span<const Value>)>& skipped = {}) {
   scan.table = &table_of<Row>;
-  Result<void> outcome;
-  const auto scanned = store.scan(scan, [&](std::span<const Value> values) {
-    auto row = from_values<Row>(values);
-    if (!row) {
-      outcome = row.error();
-      return false;
-    }
-    take(std::move(*row));
+  return store.scan(scan, [&](std::span<const Value> values) {
+    const auto taken = detail::take_row<Row>(values, take);
+    if (taken) return true;
+    store.set_aside().add({.table = &table_of<Row>,
+                           .row = std::vector<Value>(values.begin(), values.end()),
+                           .key_columns = Row::key_columns,
+                           .reason = taken.error().message,
+                           .check = detail::check_row<Row>});
+    if (skipped) skipped(values);
     return true;
   });
-  return scanned ? outcome : scanned;
 }
 
 }  // namespace muster::store

@@ -74,8 +74,13 @@ Error error_of(const std::string& file, int code, const std::string& words, int 
       return Error::internal(database + " is damaged (" + words + ")");
     case SQLITE_IOERR: {
       if (no_room(error_number)) return error_of(file, SQLITE_FULL, words, 0);
+      if (code == SQLITE_IOERR_DATA)
+        return Error::internal(database +
+                               " is damaged (a page does not hold what was written into it)");
       const std::string reason =
           error_number != 0 ? words + ", " + std::strerror(error_number) : words;
+      if (code == SQLITE_IOERR_READ || code == SQLITE_IOERR_CORRUPTFS)
+        return Error::internal(database + " is damaged (it cannot be read: " + reason + ")");
       return Error::transient(database + " cannot be read or written (" + reason +
                               "): look at the disk and at the kernel's log");
     }
@@ -133,9 +138,9 @@ int flags_of(Access access) {
 }  // namespace
 
 Result<std::unique_ptr<Connection>> Connection::open(const std::filesystem::path& file,
-                                                     Access access) {
+                                                     Access access, const char* vfs) {
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(file.c_str(), &handle, flags_of(access), nullptr);
+  const int code = sqlite3_open_v2(file.c_str(), &handle, flags_of(access), vfs);
   std::unique_ptr<Connection> connection(new Connection(handle, file));
   if (code != SQLITE_OK) return connection->error(code);
   sqlite3_extended_result_codes(handle, 1);

@@ -28,7 +28,9 @@ using StatementKey = std::tuple<const Table*, StatementKind, std::size_t, bool>;
 // THREADS: one at a time.
 class Connection {
  public:
-  static Result<std::unique_ptr<Connection>> open(const std::filesystem::path& file, Access access);
+  // `vfs`: SQLite's way to the file, see sqlite_checked_files.hpp; null: its own.
+  static Result<std::unique_ptr<Connection>> open(const std::filesystem::path& file, Access access,
+                                                  const char* vfs = nullptr);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;

@@ -34,7 +34,11 @@ Result<void> copy_pages(Connection& source, Connection& target,
     return Error::transient(
         "the copy was given up, because the database is being replaced: try again");
   if (code == SQLITE_DONE && finished == SQLITE_OK) return {};
-  return target.error(finished != SQLITE_OK ? finished : code);
+  const int failed = code != SQLITE_DONE ? code : finished;
+  // The target is only written: what could not be read is of the source.
+  const bool of_source = failed == SQLITE_IOERR_DATA || failed == SQLITE_IOERR_READ ||
+                         (failed & 0xff) == SQLITE_CORRUPT || (failed & 0xff) == SQLITE_NOTADB;
+  return (of_source ? source : target).error(failed);
 }
 
 // In one read transaction, so that what is committed meanwhile does not begin the copy anew.
@@ -58,11 +62,34 @@ Result<void> fill(Connection& source, const fs::path& file, const std::function<
 
 }  // namespace
 
-Result<void> check_pages(Connection& connection, const fs::path& file) {
-  const auto found = connection.text("PRAGMA quick_check(1)");
+Result<void> check_pages(Connection& connection, const fs::path& file, const std::string& table) {
+  const auto found =
+      connection.text("PRAGMA quick_check(" + (table.empty() ? "1" : '"' + table + '"') + ")");
   if (!found) return found.error();
   if (*found == "ok") return {};
   return Error::internal("the database " + file.string() + " is damaged (" + *found + ")");
+}
+
+Result<void> check_pages_for(Connection& connection, const fs::path& file, const std::string& table,
+                             const Clock& clock, std::chrono::milliseconds at_most,
+                             const std::function<bool()>& wanted) {
+  struct Limit {
+    const Clock& clock;
+    const std::function<bool()>& wanted;
+    SteadyTime end;
+  } limit{clock, wanted, clock.steady() + at_most};
+  sqlite3_progress_handler(
+      connection.handle(), 10'000,
+      [](void* context) {
+        const auto& known = *static_cast<const Limit*>(context);
+        return known.clock.steady() >= known.end || !known.wanted() ? 1 : 0;
+      },
+      &limit);
+  auto checked = check_pages(connection, file, table);
+  sqlite3_progress_handler(connection.handle(), 0, nullptr, nullptr);
+  const bool given_up =
+      !checked && checked.error().code == "sqlite " + std::to_string(SQLITE_INTERRUPT);
+  return given_up ? Result<void>() : checked;
 }
 
 Result<void> copy_database(Connection& source, const fs::path& target, bool replace,

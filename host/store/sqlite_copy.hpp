@@ -1,9 +1,12 @@
 // A consistent copy of a database that is in use.
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <string>
 
 #include "host/store/sqlite_connection.hpp"
+#include "lib/base/clock.hpp"
 
 namespace muster::store::sqlite {
 
@@ -14,7 +17,15 @@ namespace muster::store::sqlite {
 Result<void> copy_database(Connection& source, const std::filesystem::path& target, bool replace,
                            const std::function<bool()>& wanted);
 
-// PRAGMA quick_check. Fails as `internal` and says what it found.
-Result<void> check_pages(Connection& connection, const std::filesystem::path& file);
+// PRAGMA quick_check, of one table or of all. Fails as `internal` and says what it found.
+Result<void> check_pages(Connection& connection, const std::filesystem::path& file,
+                         const std::string& table = {});
+
+// The same for so long at most: what it has not reached by then counts as sound, and so it does
+// when `wanted` says no.
+Result<void> check_pages_for(Connection& connection, const std::filesystem::path& file,
+                             const std::string& table, const Clock& clock,
+                             std::chrono::milliseconds at_most,
+                             const std::function<bool()>& wanted);
 
 }  // namespace muster::store::sqlite

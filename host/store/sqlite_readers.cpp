@@ -22,7 +22,7 @@ Result<Readers::Lease> Readers::take() {
       return Lease(*this, std::move(connection));
     }
   }
-  auto connection = Connection::open(file_, Access::read);
+  auto connection = Connection::open(file_, Access::read, vfs_);
   if (connection) return Lease(*this, std::move(*connection));
   give_back(nullptr);
   return connection.error();

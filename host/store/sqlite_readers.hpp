@@ -14,7 +14,8 @@ namespace muster::store::sqlite {
 // THREADS: any.
 class Readers {
  public:
-  explicit Readers(std::filesystem::path file) : file_(std::move(file)) {}
+  // `vfs`: see Connection::open(); borrowed.
+  Readers(std::filesystem::path file, const char* vfs) : file_(std::move(file)), vfs_(vfs) {}
 
   // A connection, until the lease ends.
   class Lease {
@@ -45,6 +46,7 @@ class Readers {
   void give_back(std::unique_ptr<Connection> connection);
 
   std::filesystem::path file_;
+  const char* vfs_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Connection>> idle_;

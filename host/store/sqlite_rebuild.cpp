@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <fcntl.h>
 
+#include "host/store/sqlite_commits.hpp"
 #include "host/store/sqlite_files.hpp"
 #include "host/store/sqlite_rows.hpp"
 #include "host/store/sqlite_schema.hpp"
@@ -27,39 +28,37 @@ Result<void> salvage_table(Connection& damaged, const Table& table, Connection& 
   return written;
 }
 
-Result<void> fill(Connection& target, std::span<const Migration> steps, const Batch& everything,
-                  std::span<const Table* const> salvage, Connection* damaged) {
+Result<void> fill(Connection& target, const NewContent& content) {
   // The file is thrown away if anything fails, and synced at the end.
   if (auto fast = target.run("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"); !fast)
     return fast;
-  if (auto made = migrate(target, steps); !made) return made;
+  if (auto made = migrate(target, content.steps); !made) return made;
+  if (auto made = make_commits_table(target); !made) return made;
   if (auto begun = target.run("BEGIN"); !begun) return begun;
-  for (const Table* table : damaged ? salvage : std::span<const Table* const>())
-    if (auto saved = salvage_table(*damaged, *table, target); !saved) return saved;
-  for (const Change& change : everything)
+  for (const Table* table : content.damaged ? content.salvage : std::span<const Table* const>())
+    if (auto saved = salvage_table(*content.damaged, *table, target); !saved) return saved;
+  for (const Change& change : content.everything)
     if (auto applied = apply(target, change); !applied) return applied;
+  if (auto counted = apply(target, row_of(content.last)); !counted) return counted;
   return target.run("COMMIT; PRAGMA journal_mode = WAL");
 }
 
-Result<void> write(const fs::path& file, std::span<const Migration> steps, const Batch& everything,
-                   std::span<const Table* const> salvage, Connection* damaged) {
+Result<void> write(const fs::path& file, const NewContent& content) {
   {
     const FileDescriptor made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!made) return file_error("create", file, errno);
   }
   auto target = Connection::open(file, Access::write);
   if (!target) return target.error();
-  return fill(**target, steps, everything, salvage, damaged);
+  return fill(**target, content);
 }
 
 }  // namespace
 
-Result<void> write_anew(const fs::path& file, std::span<const Migration> steps,
-                        const Batch& everything, std::span<const Table* const> salvage,
-                        Connection* damaged) {
+Result<void> write_anew(const fs::path& file, const NewContent& content) {
   const fs::path target = beside(file, unfinished);
   remove_database(target);
-  auto written = write(target, steps, everything, salvage, damaged);
+  auto written = write(target, content);
   if (written) written = sync(target);
   if (!written) remove_database(target);
   return written;

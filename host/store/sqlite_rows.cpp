@@ -86,12 +86,12 @@ Result<void> apply(Connection& connection, const Change& change) {
   return std::visit([&](const auto& one) { return apply_one(connection, one); }, change);
 }
 
-Result<void> apply_together(Connection& connection, const Batch& batch) {
+Result<void> apply_together(Connection& connection, const Batch& batch, const Change& last) {
   if (auto begun = connection.run("BEGIN IMMEDIATE"); !begun) return begun;
   for (const Change& change : batch)
     if (auto applied = apply(connection, change); !applied)
       return finish(connection, std::move(applied));
-  return finish(connection, {});
+  return finish(connection, apply(connection, last));
 }
 
 Result<void> scan(Connection& connection, const Scan& scan, const RowSink& sink) {

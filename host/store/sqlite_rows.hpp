@@ -9,8 +9,8 @@ namespace muster::store::sqlite {
 
 Result<void> apply(Connection& connection, const Change& change);
 
-// In a transaction of its own, which is gone if this fails.
-Result<void> apply_together(Connection& connection, const Batch& batch);
+// And `last` after them, in a transaction of its own, which is gone if this fails.
+Result<void> apply_together(Connection& connection, const Batch& batch, const Change& last);
 
 // The values that the sink sees are in the same buffers for every row.
 Result<void> scan(Connection& connection, const Scan& scan, const RowSink& sink);

@@ -31,21 +31,28 @@ Error newer(Connection& connection, const std::filesystem::path& file, std::int6
                        std::to_string(known + 1) + " or later, and lose what happened since");
 }
 
-using Columns = std::set<std::string>;
-
-Result<Columns> columns_of(Connection& connection) {
-  auto statement = connection.prepare(
-      "SELECT t.name || '.' || c.name || ' ' || c.type || ' ' || c.pk FROM sqlite_schema t, "
-      "pragma_table_info(t.name) c WHERE t.type = 'table'");
+Result<std::vector<std::string>> texts_of(Connection& connection, const char* sql) {
+  auto statement = connection.prepare(sql);
   if (!statement) return statement.error();
-  Columns columns;
+  std::vector<std::string> texts;
   for (;;) {
     const auto row = connection.step(statement->get());
     if (!row) return row.error();
-    if (!*row) return columns;
+    if (!*row) return texts;
     if (const auto* words = sqlite3_column_text(statement->get(), 0))
-      columns.emplace(reinterpret_cast<const char*>(words));
+      texts.emplace_back(reinterpret_cast<const char*>(words));
   }
+}
+
+using Columns = std::set<std::string>;
+
+Result<Columns> columns_of(Connection& connection) {
+  const auto texts = texts_of(
+      connection,
+      "SELECT t.name || '.' || c.name || ' ' || c.type || ' ' || c.pk FROM sqlite_schema t, "
+      "pragma_table_info(t.name) c WHERE t.type = 'table'");
+  if (!texts) return texts.error();
+  return Columns(texts->begin(), texts->end());
 }
 
 }  // namespace
@@ -74,6 +81,10 @@ Result<void> migrate(Connection& connection, std::span<const Migration> steps) {
     return error;
   }
   return {};
+}
+
+Result<std::vector<std::string>> tables_of(Connection& connection) {
+  return texts_of(connection, "SELECT name FROM sqlite_schema WHERE type = 'table'");
 }
 
 Result<void> check_tables(Connection& connection, const std::filesystem::path& file,

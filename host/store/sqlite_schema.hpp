@@ -2,6 +2,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <vector>
 
 #include "host/store/migrations.hpp"
 #include "host/store/sqlite_connection.hpp"
@@ -19,6 +21,9 @@ Result<std::size_t> version_of(Connection& connection, const std::filesystem::pa
 
 // Each missing step in a transaction of its own; one that fails leaves the version before it.
 Result<void> migrate(Connection& connection, std::span<const Migration> steps);
+
+// The names of all tables.
+Result<std::vector<std::string>> tables_of(Connection& connection);
 
 // Whether every table of the steps is there with its columns. Fails as `internal`.
 Result<void> check_tables(Connection& connection, const std::filesystem::path& file,

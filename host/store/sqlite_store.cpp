@@ -1,8 +1,11 @@
 #include "host/store/sqlite_store.hpp"
 
 #include <cerrno>
+#include <mutex>
 
 #include "host/store/checks.hpp"
+#include "host/store/sqlite_checked_files.hpp"
+#include "host/store/sqlite_commits.hpp"
 #include "host/store/sqlite_copy.hpp"
 #include "host/store/sqlite_files.hpp"
 #include "host/store/sqlite_readers.hpp"
@@ -21,14 +24,31 @@ struct SqliteStore::State {
       : file(std::move(path)),
         settings(std::move(chosen)),
         lock(std::move(held)),
-        readers(std::make_unique<sqlite::Readers>(file)) {}
+        mark(beside(file, ".mark")),
+        readers(std::make_unique<sqlite::Readers>(file, checked.name())) {}
 
   Result<Connection*> writing();
+  Result<void> compare_with_mark();
+  // The same error, or that of a store that is being replaced.
+  Error damage_found(Error error);
+  // While the lease is held: so it is told before a rebuild that is under way has ended.
+  Result<void> told(Result<void> outcome) {
+    const bool damaged = !outcome && outcome.error().error_class == ErrorClass::internal;
+    return damaged ? damage_found(outcome.error()) : std::move(outcome);
+  }
 
   // In the order in which they may end: readers, writer (which then carries the log over), lock.
   fs::path file;
   SqliteSettings settings;
   FileDescriptor lock;
+  sqlite::CheckedFiles checked;
+  CommitMark mark;
+  Commit last;
+  bool has_commits_table = false;
+  std::optional<MissingCommits> missing;
+  std::mutex listener_mutex;
+  std::function<void(const Error&)> listener;
+  std::optional<std::vector<std::string>> unchecked_tables;  // empty: not listed yet
   std::unique_ptr<Connection> writer;
   std::unique_ptr<sqlite::Readers> readers;
 };
@@ -46,9 +66,9 @@ bool has_content(const fs::path& file) {
   return !failed && size > 0;
 }
 
-Result<std::unique_ptr<Connection>> open_writer(const fs::path& file,
+Result<std::unique_ptr<Connection>> open_writer(const fs::path& file, const char* vfs,
                                                 const SqliteSettings& settings) {
-  auto opened = Connection::open(file, Access::write);
+  auto opened = Connection::open(file, Access::write, vfs);
   if (!opened) return opened;
   Connection& connection = **opened;
   sqlite3_db_config(connection.handle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
@@ -75,22 +95,8 @@ Result<std::unique_ptr<Connection>> open_writer(const fs::path& file,
 // does not reach is found when its page is read: loading reads nearly all of them.
 Result<void> check_for_damage(Connection& connection, const fs::path& file,
                               const SqliteSettings& settings) {
-  struct Limit {
-    const Clock& clock;
-    SteadyTime end;
-  } limit{*settings.clock, settings.clock->steady() + settings.check_for};
-  sqlite3_progress_handler(
-      connection.handle(), 10'000,
-      [](void* context) {
-        const auto& known = *static_cast<const Limit*>(context);
-        return known.clock.steady() >= known.end ? 1 : 0;
-      },
-      &limit);
-  auto checked = sqlite::check_pages(connection, file);
-  sqlite3_progress_handler(connection.handle(), 0, nullptr, nullptr);
-  const bool out_of_time =
-      !checked && checked.error().code == "sqlite " + std::to_string(SQLITE_INTERRUPT);
-  return out_of_time ? Result<void>() : checked;
+  return sqlite::check_pages_for(connection, file, {}, *settings.clock, settings.check_for,
+                                 [] { return true; });
 }
 
 Result<void> update_tables(Connection& connection, const fs::path& file,
@@ -108,11 +114,11 @@ Result<void> update_tables(Connection& connection, const fs::path& file,
 }
 
 // What is true of a file that exists.
-Result<std::unique_ptr<Connection>> open_existing(const fs::path& file,
+Result<std::unique_ptr<Connection>> open_existing(const fs::path& file, const char* vfs,
                                                   const SqliteSettings& settings) {
   const bool ended_well = !has_content(beside(file, "-wal"));
   if (auto ours = sqlite::check_header(file, sqlite::application_id); !ours) return ours.error();
-  auto writer = open_writer(file, settings);
+  auto writer = open_writer(file, vfs, settings);
   if (!writer) return writer;
   if (auto updated = update_tables(**writer, file, settings); !updated) return updated.error();
   if (auto complete = sqlite::check_tables(**writer, file, settings.migrations); !complete)
@@ -129,8 +135,7 @@ Result<void> make_if_missing(const fs::path& file, const SqliteSettings& setting
         "the database " + file.string() + " is missing, but its log " + file.string() +
         "-wal is there: put the file back, or remove the log to begin with nothing");
   sqlite::remove_database(file);  // an empty log, if any
-  if (auto written = sqlite::write_anew(file, settings.migrations, {}, {}, nullptr); !written)
-    return written;
+  if (auto written = sqlite::write_anew(file, {settings.migrations, {}}); !written) return written;
   if (auto declared = sqlite::declare_rebuilt(file); !declared) return declared;
   return sqlite::put_rebuilt_in_place(file, *settings.clock);
 }
@@ -161,9 +166,11 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const fs::path& path,
   if (auto placed = sqlite::put_rebuilt_in_place(file, *state->settings.clock); !placed)
     return placed.error();
   if (auto made = make_if_missing(file, state->settings); !made) return made.error();
-  auto writer = open_existing(file, state->settings);
+  auto writer = open_existing(file, state->checked.name(), state->settings);
   if (!writer) return with_advice(writer.error(), file);
   state->writer = std::move(*writer);
+  if (auto compared = state->compare_with_mark(); !compared)
+    return with_advice(compared.error(), file);
   return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(state)));
 }
 
@@ -174,9 +181,10 @@ Result<Connection*> SqliteStore::State::writing() {
     if (auto placed = sqlite::put_rebuilt_in_place(file, *settings.clock); !placed)
       return placed.error();
     if (!is_there(file)) return Error::internal("the database " + file.string() + " is gone");
-    auto opened = open_writer(file, settings);
+    auto opened = open_writer(file, checked.name(), settings);
     if (!opened) return opened.error();
     writer = std::move(*opened);
+    has_commits_table = false;
     readers->open();
   }
   // SQLite would go on writing into a file that has no name any more.
@@ -193,9 +201,52 @@ Result<void> SqliteStore::commit(const Batch& batch) {
   const auto writer = state_->writing();
   if (!writer) return writer.error();
   if (batch.empty()) return {};
-  auto committed = sqlite::apply_together(**writer, batch);
-  if ((*writer)->in_transaction()) state_->writer.reset();
+  State& state = *state_;
+  if (!state.has_commits_table) {
+    if (auto made = sqlite::make_commits_table(**writer); !made) return made;
+    state.has_commits_table = true;
+  }
+  const Commit next{state.last.number + 1, state.settings.clock->now()};
+  auto committed = sqlite::apply_together(**writer, batch, sqlite::row_of(next));
+  if ((*writer)->in_transaction()) state.writer.reset();
+  if (committed) {
+    state.last = next;
+    state.mark.write(next);
+  }
   return committed;
+}
+
+Result<void> SqliteStore::State::compare_with_mark() {
+  const auto have = sqlite::last_commit(*writer);
+  if (!have) return have.error();
+  last = *have;
+  const auto expected = mark.read();
+  if (!expected || expected->number <= have->number) return {};
+  missing = {*have, *expected};
+  last = *expected;  // numbers are not given twice
+  settings.log.error(to_string(*missing, file),
+                     {{"first", have->number + 1}, {"last", expected->number}});
+  return {};
+}
+
+const std::optional<MissingCommits>& SqliteStore::missing() const {
+  return state_->missing;
+}
+
+std::string SqliteStore::notice() const {
+  return state_->missing ? to_string(*state_->missing, state_->file) : std::string();
+}
+
+void SqliteStore::on_damage(std::function<void(const Error&)> listener) {
+  const std::lock_guard guard(state_->listener_mutex);
+  state_->listener = std::move(listener);
+}
+
+Error SqliteStore::State::damage_found(Error error) {
+  const std::lock_guard guard(listener_mutex);
+  if (!listener) return error;
+  listener(error);
+  return Error::transient(error.message + "; a new one is written from memory: try again");
 }
 
 Result<void> SqliteStore::scan(const Scan& scan, const RowSink& sink) const {
@@ -211,21 +262,47 @@ Result<void> SqliteStore::scan(const Scan& scan, const RowSink& sink) const {
   if (given_up)
     return Error::transient("the database " + state_->file.string() +
                             " is being replaced: try again");
-  return scanned;
+  return state_->told(scanned);
 }
 
 Result<void> SqliteStore::backup(const std::string& file) const {
   sqlite::Readers& readers = *state_->readers;
   const auto lease = readers.take();
   if (!lease) return lease.error();
-  return sqlite::copy_database(**lease, file, false, [&] { return !readers.closed(); });
+  const auto wanted = [&] { return !readers.closed(); };
+  auto copied = sqlite::copy_database(**lease, file, false, wanted);
+  // The pages of a bad copy may be those of its own disk.
+  if (!copied && copied.error().error_class == ErrorClass::internal)
+    if (auto sound = state_->told(sqlite::check_pages(**lease, state_->file)); !sound) return sound;
+  return copied;
+}
+
+Result<void> SqliteStore::look_for_damage() const {
+  constexpr std::int64_t pages_at_once = 1024;
+  State& state = *state_;
+  const auto lease = state.readers->take();
+  if (!lease) return lease.error();
+  Connection& reader = **lease;
+  if (auto same = state.checked.compare_next(reader, pages_at_once); !same)
+    return state.told(std::move(same));
+  if (!state.unchecked_tables) {
+    auto tables = sqlite::tables_of(reader);
+    if (!tables) return state.told(tables.error());
+    state.unchecked_tables = std::move(*tables);
+  }
+  if (state.unchecked_tables->empty()) return {};
+  const std::string table = state.unchecked_tables->back();
+  state.unchecked_tables->pop_back();
+  return state.told(sqlite::check_pages_for(reader, state.file, table, *state.settings.clock,
+                                            state.settings.check_for,
+                                            [&] { return !state.readers->closed(); }));
 }
 
 Result<void> SqliteStore::rebuild(const Batch& everything, std::span<const Table* const> salvage) {
   if (auto fits = check(everything); !fits) return fits;
   State& state = *state_;
-  if (auto written = sqlite::write_anew(state.file, state.settings.migrations, everything, salvage,
-                                        state.writer.get());
+  if (auto written = sqlite::write_anew(state.file, {state.settings.migrations, everything, salvage,
+                                                     state.writer.get(), state.last});
       !written)
     return written;
   constexpr std::chrono::seconds patience(30);
@@ -233,6 +310,7 @@ Result<void> SqliteStore::rebuild(const Batch& everything, std::span<const Table
   if (state.writer)  // the log stays as it is, for a later examination
     sqlite3_db_config(state.writer->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   state.writer.reset();
+  state.checked.replaced();
   if (auto declared = sqlite::declare_rebuilt(state.file); !declared) return declared;
   const auto writer = state.writing();  // puts the new one in place
   if (!writer) return writer.error();

@@ -1,12 +1,16 @@
 // The store in one SQLite file: write-ahead log, one connection that writes, others that read
 // beside it. Beside FILE stand FILE-wal and FILE-shm (SQLite's), FILE.lock, and at times
-// FILE.before-N (the copy from before an update of the tables) and FILE.damaged-<time>.
+// FILE.before-N (the copy from before an update of the tables) and FILE.damaged-<time>; and
+// FILE.mark (commit_mark.hpp).
 #pragma once
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 
+#include "host/store/commit_mark.hpp"
 #include "host/store/migrations.hpp"
 #include "host/store/store.hpp"
 #include "lib/base/clock.hpp"
@@ -42,7 +46,25 @@ class SqliteStore final : public Store {
 
   Result<void> commit(const Batch& batch) override;
   Result<void> scan(const Scan& scan, const RowSink& sink) const override;
+  // If the store itself turns out to be damaged, its listener is told, and this fails as
+  // `transient`, because it is being replaced. So does scan().
   Result<void> backup(const std::string& file) const override;
+
+  // Told of damage that a scan, a backup or look_for_damage() meets, on their threads; may be told
+  // of the same several times. Without one they fail as `internal`. Not called before it is set.
+  // THREADS: any.
+  void on_damage(std::function<void(const Error&)> listener);
+
+  // Looks at the next 4 MiB of the file and of the log, and begins anew at the end: whether the
+  // pages hold what was written into them. And once at each table, one at each call, for as long as
+  // the settings allow: whether its pages belong together. THREADS: one at a time.
+  Result<void> look_for_damage() const;
+
+  // missing() as a sentence.
+  std::string notice() const override;
+
+  // What was acknowledged before this was opened and is not there.
+  const std::optional<MissingCommits>& missing() const;
 
   // Writes a new database with `everything` (Puts of all that is known) and with what can still be
   // read of the tables in `salvage`, and lets it take the place of the damaged one, which is kept

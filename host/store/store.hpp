@@ -14,6 +14,8 @@
 
 #include <muster/error.hpp>
 
+#include "host/store/set_aside.hpp"
+
 namespace muster::store {
 
 using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
@@ -67,9 +69,14 @@ struct Scan {
 // Returns false to end the scan. The values are valid during the call only.
 using RowSink = std::function<bool(std::span<const Value>)>;
 
+using SetAside = RowsSetAside<Value>;
+
 class Store {
  public:
   virtual ~Store() = default;
+
+  // Rows that read_rows() could not read. THREADS: any.
+  SetAside& set_aside() const { return set_aside_; }
 
   // Returns when the batch is durable. After an error nothing of it is there, and the same batch
   // may be tried again. Error::capacity: the disk is full. Error::internal: the database is
@@ -79,8 +86,14 @@ class Store {
   // Sees all that was committed before it began. THREADS: any.
   virtual Result<void> scan(const Scan& scan, const RowSink& sink) const = 0;
 
+  // What an operator should know about it though it works; empty: nothing. THREADS: any.
+  virtual std::string notice() const { return {}; }
+
   // A consistent copy into a new file while commits go on. THREADS: any.
   virtual Result<void> backup(const std::string& file) const = 0;
+
+ private:
+  mutable SetAside set_aside_;
 };
 
 }  // namespace muster::store

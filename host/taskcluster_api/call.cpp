@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "host/registration/refusal.hpp"
-#include "host/taskcluster_api/pattern.hpp"
 #include "host/taskcluster_api/pretty_text.hpp"
 #include "lib/base/letter_case.hpp"
+#include "lib/http/answer.hpp"
 
 namespace muster::taskcluster_api {
 namespace {
 
+using endpoints::Pattern;
 using endpoints::Payload;
 using endpoints::QueryParameter;
 
@@ -30,7 +31,7 @@ bool is_json(const http::Request& request) {
 bool parse_body(Call& call) {
   const http::Request& request = call.request();
   if (request.body.empty() || !is_json(request)) return true;
-  auto parsed = json::parse(request.body);
+  auto parsed = http::parse_body(request.body);
   if (parsed && (parsed->is_object() || parsed->is_array())) {
     call.set_payload(std::move(*parsed));
     return true;
@@ -44,10 +45,10 @@ bool parse_body(Call& call) {
 bool check_parameters(const Call& call) {
   std::string mistakes;
   for (const auto& [name, value] : call.parameters()) {
-    const Pattern* pattern = pattern_of_parameter(name);
-    if (!pattern || pattern->matches(value)) continue;
+    const Pattern& pattern = endpoints::pattern_of_path(name);
+    if (pattern.matches(value)) continue;
     mistakes += "\nURL parameter '" + name + "' given as '" + value +
-                "' must match regular expression: '" + std::string(pattern->text) + "'";
+                "' must match regular expression: '" + std::string(pattern.text) + "'";
   }
   if (mistakes.empty()) return true;
   call.fail({"InvalidRequestArguments", "Invalid URL patterns:" + mistakes});
@@ -71,9 +72,9 @@ bool check_query(const Call& call) {
       if (name != "bewit") mistake("Query-string parameter: " + name + " is not supported!");
     } else if (std::ranges::count_if(query, same_name) > 1) {
       mistake("Query-string parameter: " + name + " must be a string!");
-    } else if (!known->pattern->matches(value)) {
+    } else if (!endpoints::pattern_of(*known).matches(value)) {
       mistake("Query-string parameter: " + name + "=\"" + value +
-              "\" does not match expression: " + std::string(known->pattern->text));
+              "\" does not match expression: " + std::string(endpoints::pattern_of(*known).text));
     }
   }
   if (mistakes.empty()) return true;
@@ -140,6 +141,11 @@ Failure to_failure(const Error& error) {
 
 Failure to_failure(const registration::Refusal& refusal) {
   return {registration::code_of(refusal.reason), refusal.message, refusal.retry_after};
+}
+
+// The names in the scopes of some endpoints are in the body; who asks is known before.
+bool Api::admit_head(Call& call) const {
+  return call.authenticate_head() && (call.endpoint().authorizes_by_request() || call.authorize());
 }
 
 bool Api::admit(Call& call) const {

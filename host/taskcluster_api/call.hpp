@@ -38,6 +38,7 @@ class Api final : public endpoints::Api {
   const endpoints::Host& host() const override { return parts; }
   // Calls check credentials by themselves, for a body that is no JSON is refused before.
   http::Access access(const Endpoint&) const override { return http::Access::open; }
+  bool admit_head(Call& call) const override;
   bool admit(Call& call) const override;
   http::Response answer(const Call& call, std::string body) const override;
   http::Response failure(const Call& call, const Failure& failure,

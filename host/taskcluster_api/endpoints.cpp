@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "host/identifiers/identifiers.hpp"
 #include "host/registration/registrar.hpp"
 #include "host/taskcluster_api/handlers.hpp"
 #include "host/taskcluster_api/pattern.hpp"
@@ -18,7 +19,7 @@ using endpoints::use_provider;
 
 const QueryParameter token{"continuationToken", &anything_pattern};
 const QueryParameter limit{"limit", &number_pattern};
-const QueryParameter of_launch_config{"launchConfigId", &launch_config_id_pattern};
+const QueryParameter of_launch_config{"launchConfigId", &identifiers::launch_config_id};
 
 constexpr std::string_view get_pool = "worker-manager:get-worker-pool:<workerPoolId>";
 constexpr std::string_view manage_pool = "worker-manager:manage-worker-pool:<workerPoolId>";
@@ -299,6 +300,7 @@ const std::vector<Endpoint>& table() {
            open_to_all("a worker that registers has no credentials yet; it proves its identity"),
        .handler = register_worker,
        .input = "register-worker-request",
+       .max_body_bytes = 64 * 1024,
        .output = "register-worker-response",
        .category = "Worker Interface",
        .title = "Register a worker",

@@ -87,7 +87,11 @@ Result<Found> read_errors(const store::Store& store, Wanted wanted) {
           page.take(row.title.size() + row.description.size() + http::rough_bytes(row.extra));
           found.rows.push_back(std::move(row));
         },
-        scan);
+        scan,
+        [&](std::span<const store::Value> unread) {
+          ++rows;
+          if (const auto* number = std::get_if<std::int64_t>(&unread[1])) wanted.before = *number;
+        });
     if (!read) return read.error();
     if (rows < rows_at_once || found.more) return found;
   }

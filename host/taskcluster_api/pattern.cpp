@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "host/registration/worker_names.hpp"
-
 namespace muster::taskcluster_api {
 namespace {
 
@@ -47,10 +45,6 @@ bool is_some_worker_pool(std::string_view text) {
 
 }  // namespace
 
-const Pattern worker_pool_id_pattern{R"(/^[a-zA-Z0-9-_]{1,38}\/[a-z]([-a-z0-9]{0,36}[a-z0-9])?$/)",
-                                     registration::is_worker_pool_id};
-const Pattern name_pattern{"/^([a-zA-Z0-9-_]{1,38})$/", registration::is_worker_name};
-const Pattern launch_config_id_pattern{"/^[a-zA-Z0-9-_]{1,38}$/", registration::is_worker_name};
 const Pattern number_pattern{"/^[0-9]+$/", is_number};
 const Pattern anything_pattern{"/./", has_a_letter};
 const Pattern flag_pattern{"/^(true|false)$/", is_flag};
@@ -59,12 +53,5 @@ const Pattern worker_state_pattern{"/^(requested|running|stopping|stopped|standa
 const Pattern launched_state_pattern{"/^(requested|running|stopping|stopped)$/", is_launched_state};
 const Pattern error_id_pattern{"/^[a-zA-Z0-9-_]+$/", is_error_id};
 const Pattern some_worker_pool_pattern{R"(/^([a-zA-Z0-9\/_-]+)?$/)", is_some_worker_pool};
-
-const Pattern* pattern_of_parameter(std::string_view name) {
-  if (name == "workerPoolId") return &worker_pool_id_pattern;
-  if (name == "workerGroup" || name == "workerId") return &name_pattern;
-  if (name == "launchConfigId") return &launch_config_id_pattern;
-  return nullptr;
-}
 
 }  // namespace muster::taskcluster_api

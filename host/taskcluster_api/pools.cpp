@@ -4,11 +4,11 @@
 
 #include "host/fleet/fleet.hpp"
 #include "host/fleet/service.hpp"
+#include "host/identifiers/identifiers.hpp"
 #include "host/pools/api_pool.hpp"
 #include "host/taskcluster_api/documents.hpp"
 #include "host/taskcluster_api/handlers.hpp"
 #include "host/taskcluster_api/page.hpp"
-#include "host/taskcluster_api/pattern.hpp"
 
 namespace muster::taskcluster_api {
 namespace {
@@ -250,7 +250,7 @@ template <class Write>
 void list_pools(const CallPtr& call, const char* name, Write write) {
   const auto after = key_of_token(*call, pool_token);
   if (!after) return call->fail(after.error());
-  if (*after && !worker_pool_id_pattern.matches(**after))
+  if (*after && !identifiers::is_worker_pool_id(**after))
     return call->fail(input_error("Invalid continuation token"));
   read_fleet(
       call,

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include <muster/utf8.hpp>
+
 namespace muster::taskcluster_api {
 namespace {
 
@@ -12,6 +14,7 @@ void append_digits(std::string& text, unsigned value, int digits) {
 }
 
 void append_escaped(std::string& text, std::string_view value) {
+  if (!is_utf8(value)) return append_escaped(text, valid_utf8(value));
   static constexpr char hex[] = "0123456789abcdef";
   text += '"';
   std::size_t plain = 0;

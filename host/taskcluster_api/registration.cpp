@@ -21,6 +21,7 @@ std::string credentials_text(const registration::GrantedCredentials& granted) {
   text.key("certificate").string(granted.credentials.certificate).end_object();
   text.key("workerConfig").object(granted.worker_config);
   text.key("secret").string(granted.renewal_secret.reveal());
+  if (granted.outdated) text.key("outdated").string(*granted.outdated);
   return text.end_object().take();
 }
 
@@ -37,20 +38,20 @@ registration::Done answer_to(const CallPtr& call) {
 
 std::optional<Failure> refuse_peer(const Call& call) {
   const auto refusal =
-      parts_of(call).registrar->check_peer(registration::address_of(call.request().peer));
+      parts_of(call).registrar->check_peer(registration::address_of(call.request()));
   if (!refusal) return std::nullopt;
   return to_failure(*refusal);
 }
 
 void note_malformed(const Call& call) {
-  parts_of(call).registrar->note_malformed_request(registration::address_of(call.request().peer));
+  parts_of(call).registrar->note_malformed_request(registration::address_of(call.request()));
 }
 
 void register_worker(const CallPtr& call) {
   registration::Application application{
       .claim = {name_in(*call), ProviderId(call->text("providerId"))},
       .proof = call->body().at("workerIdentityProof").as_object(),
-      .address = registration::address_of(call->request().peer)};
+      .address = registration::address_of(call->request())};
   if (call->body().contains("systemBootTime"))
     application.booted = parse_time(call->text("systemBootTime"));
   parts_of(*call).registrar->register_worker(std::move(application), answer_to(call));

@@ -161,7 +161,8 @@ Answer get_worker(const Call& call, const Fleet& fleet, Now now) {
   const WorkerName name{joined_pool_id(call), WorkerGroup(call.parameter("workerGroup")),
                         WorkerId(call.parameter("workerId"))};
   const Worker* worker = fleet.find_worker(name);
-  if (!worker)
+  // One that is on its way has claimed nothing, so that a queue would not know it.
+  if (!worker || worker->state == WorkerState::requested)
     return not_found("Worker with workerId `" + name.worker_id.str() + "`, workerGroup `" +
                      name.worker_group.str() + "`,worker-type `" + call.parameter("workerType") +
                      "` and provisioner `" + call.parameter("provisionerId") +
@@ -172,17 +173,20 @@ Answer get_worker(const Call& call, const Fleet& fleet, Now now) {
 }
 
 FleetChangeOrFailure remove_worker(const Call& call) {
-  return FleetChange(
-      [name = name_of(call), by = call.client_id()](Fleet& fleet, Now now) -> Answer {
-        const Worker* worker = fleet.find_worker(name);
-        if (!worker) return not_found("Worker not found");
-        const bool itself =
-            by == registration::Claim{name, fleet.providers()[worker->provider].id}.client_id();
-        const auto removed =
-            itself ? fleet.sign_off(name, "the worker has signed off", now)
-                   : fleet.remove_worker(name, "workerManager.removeWorker API call", now);
-        return removed ? Answer("{}") : to_failure(removed.error());
-      });
+  return FleetChange([name = name_of(call), by = call.client_id(),
+                      providers = parts_of(call).providers()](Fleet& fleet, Now now) -> Answer {
+    const Worker* worker = fleet.find_worker(name);
+    if (!worker) return not_found("Worker not found");
+    const ProviderId& provider = fleet.providers()[worker->provider].id;
+    const bool itself = by == registration::Claim{name, provider}.client_id();
+    // Nobody could end it. One that is only down is asked when it is up again.
+    if (!itself && std::ranges::find(providers, provider, &ProviderInfo::id) == providers.end())
+      return not_found("Provider " + provider.str() + " for this worker does not exist");
+    const auto removed =
+        itself ? fleet.sign_off(name, "the worker has signed off", now)
+               : fleet.remove_worker(name, "workerManager.removeWorker API call", now);
+    return removed ? Answer("{}") : to_failure(removed.error());
+  });
 }
 
 namespace {

@@ -36,6 +36,7 @@ inline constexpr const char* max_capacity = "maxCapacity";
 inline constexpr const char* launch_config_limit = "launchConfigLimit";
 inline constexpr const char* provider_limit = "providerLimit";
 inline constexpr const char* provider_down = "providerDown";
+inline constexpr const char* list_doubted = "listDoubted";
 inline constexpr const char* paused = "paused";
 inline constexpr const char* unhealthy = "unhealthy";
 inline constexpr const char* canary = "canary";

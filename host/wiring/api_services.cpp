@@ -18,6 +18,7 @@ void add_fleet(api::Services& services, FleetRuntime& fleet) {
   };
   services.configuration_status = [&fleet] { return fleet.configuration_status(); };
   services.reload_worker_configurations = [&fleet] { fleet.reload_worker_configurations(); };
+  services.accept_what_is_left = [&fleet] { return fleet.accept_what_is_left(); };
   services.configuration_files = [&fleet](bool refused) {
     return fleet.configuration_files(refused);
   };

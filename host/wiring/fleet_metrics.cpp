@@ -213,8 +213,19 @@ void write_fleet_metrics(FleetRuntime& host, Page& page) {
   });
   page.gauge("muster_store_ok", "0 while the store fails and the host is read-only",
              host.fleet().store_health().ok ? 1 : 0);
+  if (const auto status = host.configuration_status())
+    page.gauge("muster_configuration_held_back",
+               "1 while worker configurations are gone and the last ones stay in force",
+               status->held_back ? 1 : 0);
+  page.gauge("muster_store_damaged", "1 while damage of the store is known and not repaired",
+             host.fleet().store_health().damage.empty() ? 0 : 1);
+  page.gauge("muster_store_incomplete",
+             "1 if the store lost acknowledged changes before this start",
+             host.store().notice().empty() ? 0 : 1);
   page.gauge("muster_store_waiting_batches", "Changes that are not durable yet",
              number(static_cast<std::int64_t>(host.fleet().committer().waiting())));
+  page.gauge("muster_store_rows_set_aside", "Rows that cannot be read and are not acted on",
+             number(static_cast<std::int64_t>(host.store().set_aside().size())));
   write_events(host.events().numbers(), page);
 }
 

@@ -1,13 +1,15 @@
 #include "host/wiring/fleet_runtime.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "host/auth/client_row.hpp"
 #include "host/fleet/model/rows.hpp"
 #include "host/queue/queue.hpp"
+#include "host/store/checks.hpp"
 #include "host/store/row.hpp"
 #include "host/wiring/fleet_settings.hpp"
-#include "lib/base/secret.hpp"
+#include "host/wiring/host_id.hpp"
 
 namespace muster {
 namespace {
@@ -15,6 +17,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* store_name = "muster.db";
+constexpr const char* host_id_name = "host-id";
+constexpr const char* kept_name = "worker-configurations.json";
 
 std::unique_ptr<pools::Source> source_of(const config::WorkerConfigurations& from,
                                          const std::filesystem::path& data) {
@@ -27,6 +31,15 @@ std::unique_ptr<pools::Source> source_of(const config::WorkerConfigurations& fro
 
 bool adds_or_removes_a_pool(const events::Event& event) {
   return event.kind == "worker-pool-created" || event.kind == "worker-pool-removed";
+}
+
+store::Batch rows_set_aside(const store::Store& store) {
+  store::Batch rows;
+  for (store::SetAside::Entry& entry : store.set_aside().list()) {
+    store::Change row = store::Put{entry.table, std::move(entry.row)};
+    if (store::check(row)) rows.push_back(std::move(row));  // else no database takes it
+  }
+  return rows;
 }
 
 }  // namespace
@@ -81,19 +94,28 @@ Result<void> FleetRuntime::open() {
   auto store = store::SqliteStore::open(parts_.data_directory / store_name, settings);
   if (!store) return store.error();
   store_ = std::move(*store);
-  const fleet::Now now{parts_.clock->now(), std::chrono::duration_cast<std::chrono::milliseconds>(
-                                                parts_.clock->steady().time_since_epoch())};
-  auto loaded = fleet::Fleet::load(*store_, fleet_settings(*parts_.configuration, parts_.url),
-                                   random_token().reveal().substr(0, 12), now);
+  const auto host = settle_host_id(parts_.data_directory / host_id_name, *store_, parts_.log);
+  if (!host) return host.error();
+  fleet::Settings fleet_settings = muster::fleet_settings(*parts_.configuration, parts_.url);
+  fleet_settings.list_before_launches = host->store_lost_it || store_->missing();
+  if (host->store_lost_it)
+    parts_.log.error(
+        "the database is new, though this host is not: what runs is taken from the "
+        "providers' lists",
+        {{"hostId", host->id}});
+  auto loaded = fleet::Fleet::load(*store_, std::move(fleet_settings), host->id,
+                                   fleet::now_of(*parts_.clock));
   if (!loaded) return loaded.error();
+  if (parts_.time_watch)
+    for (const Time moment : (*loaded)->listening().last_moments(parts_.clock->now()))
+      parts_.time_watch->saw(moment);
   parts_.log.info("the fleet is loaded", {{"workers", (*loaded)->workers().size()},
                                           {"pools", (*loaded)->pools().size()},
                                           {"epoch", (*loaded)->epoch()}});
-  static const store::Table* const salvage[] = {
-      &store::table_of<fleet::DecisionRow>,  &store::table_of<fleet::PoolErrorRow>,
-      &store::table_of<fleet::ApiPoolRow>,   &store::table_of<events::Event>,
-      &store::table_of<events::DeliveryRow>, &store::table_of<events::DeadLetterRow>,
-      &store::table_of<auth::ClientRow>};
+  for (const store::SetAside::Entry& row : store_->set_aside().list())
+    parts_.log.error(
+        "a row of the store cannot be read and is set aside; see: muster set-aside",
+        {{"number", row.number}, {"table", std::string(row.table->name)}, {"reason", row.reason}});
   auto events = events::Service::make({.configuration = parts_.configuration,
                                        .store = store_.get(),
                                        .clock = parts_.clock,
@@ -105,18 +127,53 @@ Result<void> FleetRuntime::open() {
       fleet::ServiceParts{
           .store = store_.get(),
           .clock = parts_.clock,
+          .time_watch = parts_.time_watch,
           .log = parts_.log,
           .find_plugin = [this](const std::string& id) { return providers_.find(id); },
-          .rebuild_store =
-              [this](const store::Batch& all) { return store_->rebuild(all, salvage); },
+          .rebuild_store = [this](store::Batch all) { return rebuild_store(std::move(all)); },
           .listener =
               [this](const std::vector<events::Event>& durable) {
                 events_->on_durable(durable);
                 if (std::ranges::any_of(durable, adds_or_removes_a_pool)) list_pools_for_demand();
               }});
+  watch_store();
   return events_->start([this](store::Batch batch, std::function<void()> durable) {
     return fleet_->committer().submit(std::move(batch), std::move(durable));
   });
+}
+
+// What readers and the scrub find is repaired; what is missing from the start is told.
+void FleetRuntime::watch_store() {
+  store_->on_damage([this](const Error& damage) { fleet_->committer().report_damage(damage); });
+  scrub_ = std::make_unique<store::Scrub>(*store_, parts_.configuration->store.scrub_every);
+  const auto& missing = store_->missing();
+  if (!missing) return;
+  events::Event event;
+  event.kind = "store-incomplete";
+  event.text = store_->notice();
+  event.details = {{"first", missing->have.number + 1}, {"last", missing->expected.number}};
+  fleet_->post(
+      [event = std::move(event)](fleet::Fleet& fleet, fleet::Now now) { fleet.tell(event, now); });
+}
+
+void FleetRuntime::add_to_rebuilds(std::function<void(store::Batch&)> rows) {
+  const std::lock_guard lock(mutex_);
+  rows_of_others_ = std::move(rows);
+}
+
+// Memory has most of it; of the rest, what can still be read.
+Result<void> FleetRuntime::rebuild_store(store::Batch of_fleet) {
+  static const store::Table* const salvage[] = {
+      &store::table_of<fleet::DecisionRow>,    &store::table_of<fleet::PoolErrorRow>,
+      &store::table_of<events::Event>,         &store::table_of<events::DeliveryRow>,
+      &store::table_of<events::DeadLetterRow>, &store::table_of<auth::ClientRow>};
+  store::Batch everything = rows_set_aside(*store_);  // what was written since comes after
+  std::ranges::move(of_fleet, std::back_inserter(everything));
+  {
+    const std::lock_guard lock(mutex_);
+    if (rows_of_others_) rows_of_others_(everything);
+  }
+  return store_->rebuild(everything, salvage);
 }
 
 void FleetRuntime::start_worker_configurations() {
@@ -137,7 +194,9 @@ void FleetRuntime::start_worker_configurations() {
            },
        .clock = parts_.clock,
        .log = parts_.log,
-       .status_changed = [this](const pools::Status& status) { status_events_.observe(status); }},
+       .status_changed = [this](const pools::Status& status) { status_events_.observe(status); },
+       .kept = parts_.data_directory / kept_name,
+       .has_pools = [this] { return has_configured_pools(); }},
       settings);
   if (!started) {
     parts_.log.error("the worker configurations cannot be watched",
@@ -146,6 +205,17 @@ void FleetRuntime::start_worker_configurations() {
   }
   const std::lock_guard lock(mutex_);
   worker_configurations_ = std::move(*started);
+}
+
+// Those of worker configurations, not of the API.
+bool FleetRuntime::has_configured_pools() {
+  bool has = false;
+  fleet_->read([&](const fleet::Fleet& fleet, fleet::Now) {
+    has = std::ranges::any_of(fleet.pools(), [&](const fleet::Pool& pool) {
+      return pool.spec && !pool.removed() && !fleet.find_api_pool(pool.id);
+    });
+  });
+  return has;
 }
 
 void FleetRuntime::configure_teams(const config::HostConfiguration& configuration) {
@@ -168,7 +238,7 @@ void FleetRuntime::start_demand() {
         fleet_->post(
             [demand](fleet::Fleet& fleet, fleet::Now now) { fleet.demand_changed(demand, now); });
       },
-      parts_.clock, parts_.log);
+      parts_.clock, parts_.log, {}, parts_.time_watch);
   if (!started) {
     parts_.log.error("the sources of demand cannot be asked", {{"error", started.error().message}});
     return;
@@ -200,6 +270,7 @@ std::vector<demand::SourceStatus> FleetRuntime::demand_status() const {
 }
 
 void FleetRuntime::stop(std::chrono::milliseconds patience) {
+  scrub_.reset();
   subscriptions_.clear();  // waits for a report that is under way
   std::unique_ptr<pools::Service> configurations;
   std::unique_ptr<demand::DemandService> demand;
@@ -254,6 +325,12 @@ void FleetRuntime::providers_configured(std::shared_ptr<const config::HostConfig
 void FleetRuntime::reload_worker_configurations() const {
   const std::lock_guard lock(mutex_);
   if (worker_configurations_) worker_configurations_->reload();
+}
+
+Result<void> FleetRuntime::accept_what_is_left() const {
+  const std::lock_guard lock(mutex_);
+  if (worker_configurations_) return worker_configurations_->accept_what_is_left();
+  return Error::invalid("the host configuration has no workerConfigurations");
 }
 
 std::optional<pools::Status> FleetRuntime::configuration_status() const {

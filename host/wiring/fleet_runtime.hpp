@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "host/fleet/service.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
 #include "host/pools/service.hpp"
+#include "host/store/scrub.hpp"
 #include "host/store/sqlite_store.hpp"
 #include "host/wiring/provider_directory.hpp"
 #include "host/wiring/provider_reporter.hpp"
@@ -28,6 +30,7 @@ class FleetRuntime {
     std::filesystem::path data_directory;
     plugin_loader::PluginCatalog* plugins = nullptr;  // borrowed
     std::shared_ptr<const Clock> clock;
+    TimeWatch* time_watch = nullptr;  // borrowed
     Log log = {};
     std::string url = {};  // where workers find the host
   };
@@ -46,6 +49,9 @@ class FleetRuntime {
   fleet::Service& fleet() { return *fleet_; }
   events::Service& events() { return *events_; }
   const store::Store& store() const { return *store_; }
+  // Adds rows to those that a damaged store is written anew from: of what others keep there. Called
+  // on the committer's thread.
+  void add_to_rebuilds(std::function<void(store::Batch&)> rows);
   // See ProviderDirectory.
   pools::ProviderContext provider_context() const { return providers_.context(); }
   std::optional<pools::ProviderFacts> provider_facts(const ProviderId& id,
@@ -58,6 +64,8 @@ class FleetRuntime {
   // Of the worker configurations; nothing if none are configured.
   std::optional<pools::Status> configuration_status() const;
   void reload_worker_configurations() const;
+  // See pools::Service.
+  Result<void> accept_what_is_left() const;
   // See pools::Service::files.
   std::shared_ptr<const pools::SourceFiles> configuration_files(bool refused) const;
   std::vector<demand::SourceStatus> demand_status() const;
@@ -67,7 +75,10 @@ class FleetRuntime {
  private:
   explicit FleetRuntime(Parts parts);
   Result<void> open();
+  void watch_store();
+  Result<void> rebuild_store(store::Batch of_fleet);
   void start_worker_configurations();
+  bool has_configured_pools();
   void configure_teams(const config::HostConfiguration& configuration);
   void start_demand();
   void list_pools_for_demand();
@@ -82,10 +93,12 @@ class FleetRuntime {
   ProviderReporter reporter_;
   StatusEventSource status_events_;
 
-  mutable std::mutex mutex_;  // guards parts_.configuration and the two below
+  mutable std::mutex mutex_;  // guards parts_.configuration and the three below
+  std::function<void(store::Batch&)> rows_of_others_;
   std::unique_ptr<pools::Service> worker_configurations_;
   std::unique_ptr<demand::DemandService> demand_;
 
+  std::unique_ptr<store::Scrub> scrub_;
   std::vector<plugin_loader::PluginSubscription> subscriptions_;  // last: they call all of it
 };
 

@@ -1,5 +1,7 @@
 #include "host/wiring/host_auth.hpp"
 
+#include <utility>
+
 #include "lib/base/atomic_file.hpp"
 #include "lib/base/secret_file.hpp"
 #include "lib/http/admin_token.hpp"
@@ -86,6 +88,11 @@ Result<auth::Client> HostAuth::admin_client(const fs::path& data_directory) {
 Result<void> HostAuth::load(const config::HostConfiguration& configuration,
                             const fs::path& data_directory) {
   const config::AuthSettings& from = configuration.auth;
+  if (!std::exchange(keeps_seen_times_, true))
+    if (const auto kept = authority_.keep_seen_times(data_directory / "seen-times"); !kept)
+      log_.warning(
+          "requests from before this start are refused of clients with replay protection: " +
+          kept.error().message);
   const auto admin_token = http::read_or_make_admin_token(from.admin_token_file);
   if (!admin_token) return admin_token.error();
   if (admin_token->made)
@@ -105,10 +112,7 @@ Result<void> HostAuth::load(const config::HostConfiguration& configuration,
   }
   auto roles = auth::Roles::make(from.roles);
   if (!roles) return roles.error();
-  auto proxies = Networks::parse(from.trusted_proxies);
-  if (!proxies) return proxies.error();
   auth::AuthoritySettings settings;
-  settings.trusted_proxies = std::move(*proxies);
   settings.lockout = {from.lockout.failures, from.lockout.window, from.lockout.duration};
   authority_.configure(std::move(clients), std::move(*roles), std::move(settings));
   return {};

@@ -15,7 +15,8 @@ namespace muster {
 // served or between signals; the rest from any.
 class HostAuth {
  public:
-  HostAuth(const Clock& clock, Log log) : clock_(clock), log_(std::move(log)), authority_(clock) {}
+  HostAuth(const Clock& clock, TimeWatch& watch, Log log)
+      : clock_(clock), log_(std::move(log)), authority_(clock, {}, &watch) {}
 
   // Reads tokens, clients and roles, and makes the admin's secrets if there are none. On an error
   // nothing has changed. Idempotent.
@@ -39,6 +40,7 @@ class HostAuth {
   const Clock& clock_;
   const Log log_;
   auth::Authority authority_;
+  bool keeps_seen_times_ = false;
   std::string url_ = "http://127.0.0.1:8600";
   std::unique_ptr<auth::ClientStore> book_;
   std::string store_unavailable_ = "the host is starting";

@@ -41,6 +41,10 @@ Error system_error(std::string_view what, const fs::path& file, int error_number
     case EACCES:
     case EPERM:
       return Error::auth(std::move(message));
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:  // the file is not to blame
+      return Error::transient(std::move(message));
     default:
       return Error::internal(std::move(message));
   }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/base/atomic_file.hpp"
+#include "lib/base/file_ownership.hpp"
 
 namespace muster {
 namespace fs = std::filesystem;
@@ -42,10 +43,7 @@ Result<void> make_private_folder(const fs::path& folder) {
   if (::stat(folder.c_str(), &status) != 0) return system_error("read", folder, errno);
   if (!S_ISDIR(status.st_mode))
     return Error::config("the data directory " + folder.string() + " is not a folder");
-  if (status.st_mode & S_IWOTH)
-    return Error::config("the data directory " + folder.string() +
-                         " may be written by everybody, and it holds secrets: chmod o-w it");
-  return {};
+  return check_ownership(status, folder, "the data directory", OthersMay::read, ::geteuid());
 }
 
 }  // namespace
@@ -65,10 +63,12 @@ Result<DataDirectory> DataDirectory::open(const fs::path& folder) {
                          ": stop that one first, or give this one a dataDirectory of its own")
         .with_code(std::string(in_use));
   }
+  // The pid is for people: a full disk is no reason not to start.
   const std::string pid = std::to_string(::getpid()) + "\n";
-  if (::ftruncate(lock.get(), 0) != 0 ||
-      ::pwrite(lock.get(), pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size()))
-    return system_error("write", file, errno);
+  const ssize_t written = ::pwrite(lock.get(), pid.data(), pid.size(), 0);
+  const bool whole = written == static_cast<ssize_t>(pid.size());
+  if (!whole && errno != ENOSPC && errno != EDQUOT) return system_error("write", file, errno);
+  if (::ftruncate(lock.get(), whole ? written : 0) != 0) return system_error("write", file, errno);
   return DataDirectory(std::move(path), std::move(lock));
 }
 

@@ -19,8 +19,9 @@ class DataDirectory {
 
   // Makes the folder (mode 0711: cells of other users reach their plugin through it, secrets have
   // modes of their own, not its parents: a mistyped path must not begin an empty fleet somewhere)
-  // and takes the lock. Waits for nothing but a first host that has not yet written its pid, and
-  // that for at most a fifth of a second. Fails with code `in_use` and the other host's pid.
+  // and takes the lock. Fails as `config` if it is another user's, or if others may write in it.
+  // Waits for nothing but a first host that has not yet written its pid, and that for at most a
+  // fifth of a second. Fails with code `in_use` and the other host's pid.
   static Result<DataDirectory> open(const std::filesystem::path& folder);
 
   const std::filesystem::path& path() const { return path_; }

@@ -12,6 +12,7 @@ enum class ExitCode : int {
   configuration = 3,          // the configuration has mistakes
   data_directory_in_use = 4,  // another host has it
   cannot_listen = 5,          // the address is taken or not ours
+  disk_fails = 6,             // the disk is full or does not work: a later start may do better
 };
 
 }  // namespace muster

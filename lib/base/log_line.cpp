@@ -7,29 +7,12 @@
 
 #include <muster/codec.hpp>
 #include <muster/json.hpp>
+#include <muster/utf8.hpp>
 
 namespace muster {
 namespace {
 
 constexpr std::string_view hidden = "(hidden)";
-
-// Length of the well-formed UTF-8 sequence at the front, 0 if there is none.
-std::size_t sequence_length(std::string_view bytes) {
-  const auto at = [&](std::size_t i) {
-    return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0u;
-  };
-  const unsigned lead = at(0);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((at(i) & 0xc0) != 0x80) return 0;
-  const unsigned second = at(1);
-  const bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
-  const bool surrogate = lead == 0xed && second > 0x9f;
-  const bool too_large = lead == 0xf4 && second > 0x8f;
-  return overlong || surrogate || too_large ? 0 : length;
-}
 
 json::value value_of(const LogField& field) {
   if (names_a_secret(field.name)) return json::value(json::string(hidden));
@@ -74,20 +57,6 @@ std::string on_one_line(std::string_view message) {
 }
 
 }  // namespace
-
-std::string valid_utf8(std::string_view bytes) {
-  std::string text;
-  text.reserve(bytes.size());
-  while (!bytes.empty()) {
-    const std::size_t length = sequence_length(bytes);
-    if (length == 0)
-      text += "\xef\xbf\xbd";
-    else
-      text += bytes.substr(0, length);
-    bytes.remove_prefix(std::max<std::size_t>(1, length));
-  }
-  return text;
-}
 
 bool names_a_secret(std::string_view field) {
   static constexpr std::array<std::string_view, 6> words{

@@ -27,7 +27,4 @@ std::string text_line(const LogEntry& entry);
 // files that hold one (tokenFile) are shown.
 bool names_a_secret(std::string_view field);
 
-// Bytes that are no UTF-8 become U+FFFD.
-std::string valid_utf8(std::string_view bytes);
-
 }  // namespace muster

@@ -44,6 +44,13 @@ std::optional<Address> address_of_peer(std::string_view peer) {
   return parse_address(peer);
 }
 
+std::string to_string(const Address& address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const bool v4 = is_v4(address);
+  ::inet_ntop(v4 ? AF_INET : AF_INET6, address.data() + (v4 ? 12 : 0), text.data(), text.size());
+  return text.data();
+}
+
 Address counted_as(Address address) {
   return is_v4(address) ? address : first_bits(address, 64);
 }

@@ -17,6 +17,8 @@ using Address = std::array<unsigned char, 16>;
 std::optional<Address> parse_address(std::string_view text);
 // Of a peer as requests have it: "192.0.2.7:4711", "[2001:db8::1]:4711".
 std::optional<Address> address_of_peer(std::string_view peer);
+// "192.0.2.7", "2001:db8::1"
+std::string to_string(const Address& address);
 // Who stands for whom when guesses are counted: one address, of IPv6 the /64 that one customer has.
 Address counted_as(Address address);
 

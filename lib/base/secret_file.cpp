@@ -1,10 +1,9 @@
 #include "lib/base/secret_file.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <sys/stat.h>
 
 #include "lib/base/atomic_file.hpp"
+#include "lib/base/file_ownership.hpp"
 
 namespace muster {
 namespace {
@@ -15,15 +14,7 @@ constexpr std::size_t longest = 64 * 1024;
 
 Result<Secret> read_secret_file(const std::filesystem::path& file, const std::string& what,
                                 SecretText text) {
-  struct stat status {};
-  if (::stat(file.c_str(), &status) != 0) {
-    Error failed = system_error("read", file, errno);
-    failed.error_class = ErrorClass::config;
-    return failed;
-  }
-  if (status.st_mode & (S_IRWXG | S_IRWXO))
-    return Error::config("others than its owner may use " + what + " in " + file.string() +
-                         ": chmod 600 it, and replace it if others may have read it");
+  if (const auto ours = check_ownership(file, what, OthersMay::nothing); !ours) return ours.error();
   auto content = read_file(file, longest);
   if (!content) return Error::config(content.error().message);
   content->erase(content->find_last_not_of(" \t\r\n") + 1);

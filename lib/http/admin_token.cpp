@@ -2,8 +2,10 @@
 
 #include <cerrno>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/base/atomic_file.hpp"
+#include "lib/base/file_ownership.hpp"
 
 namespace muster::http {
 namespace {
@@ -29,9 +31,10 @@ Result<AdminToken> read_or_make_admin_token(const std::filesystem::path& file) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0)
     return errno == ENOENT ? make_token(file) : system_error("read", file, errno);
-  if (status.st_mode & (S_IRWXG | S_IRWXO))
-    return Error::config("others than its owner may use the admin token in " + file.string() +
-                         ": chmod 600 it, and replace it if others may have read it");
+  if (const auto ours =
+          check_ownership(status, file, "the admin token", OthersMay::nothing, ::geteuid());
+      !ours)
+    return ours.error();
   const auto content = read_file(file, longest_admin_token);
   if (!content) return content.error();
   const Secret token(trimmed(*content));

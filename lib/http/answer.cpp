@@ -1,6 +1,6 @@
 #include "lib/http/answer.hpp"
 
-#include "lib/base/log_line.hpp"
+#include <muster/utf8.hpp>
 
 namespace muster::http {
 namespace {
@@ -29,6 +29,26 @@ std::pair<int, std::string_view> status_of(ErrorClass error_class) {
   return {500, "InternalServerError"};
 }
 
+// What the values of a JSON text begin with or stand behind. What is no JSON has any number.
+std::size_t count_values(std::string_view text) {
+  std::size_t count = 1;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string && c == '\\')
+      ++i;
+    else if (c == '"')
+      in_string = !in_string;
+    else if (!in_string && (c == ',' || c == '{' || c == '['))
+      ++count;
+  }
+  return count;
+}
+
+Error too_many_values() {
+  return Error::invalid("it has more than " + std::to_string(most_values) + " values");
+}
+
 }  // namespace
 
 Response json_answer(const json::value& document, int status) {
@@ -52,8 +72,18 @@ Response error_answer(const Request& request, const Error& error) {
   return error_answer(request, status, code, error.message);
 }
 
+Result<json::value> parse_body(std::string_view body) {
+  if (count_values(body) > most_values) return too_many_values();
+  return json::parse(body);
+}
+
+Result<json::object> parse_object_body(std::string_view body) {
+  if (count_values(body) > most_values) return too_many_values();
+  return json::parse_object(body);
+}
+
 boost::system::result<json::object, Response> json_body(const Request& request) {
-  auto parsed = json::parse_object(request.body);
+  auto parsed = parse_object_body(request.body);
   if (parsed) return std::move(*parsed);
   return error_answer(request, 400, "InputError", "the request's body: " + parsed.error().message);
 }

@@ -23,6 +23,13 @@ Response error_answer(const Request& request, int status, std::string_view code,
 // The status and code that belong to the error's class.
 Response error_answer(const Request& request, const Error& error);
 
+// The most values in the body of a request: they fit into less than 100 MB of memory. Without a
+// limit a body could take a hundred times its size.
+inline constexpr std::size_t most_values = 200'000;
+// A body as JSON. They fail as `invalid`.
+Result<json::value> parse_body(std::string_view body);
+Result<json::object> parse_object_body(std::string_view body);
+
 // The body as a JSON object, or the 400 that says what is wrong with it.
 boost::system::result<json::object, Response> json_body(const Request& request);
 

@@ -5,6 +5,7 @@
 #include <boost/asio/dispatch.hpp>
 
 #include "lib/http/answer.hpp"
+#include "lib/http/client_address.hpp"
 
 namespace muster::http {
 
@@ -13,7 +14,9 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t read_size = 8 * 1024;
-constexpr std::size_t discard_size = 512;
+constexpr std::size_t kept_input = 32 * 1024;
+// Of a stream's peer, which has nothing to say, and of one that sends a body that is not wanted.
+constexpr std::size_t discard_size = 512, lingering_size = 32 * 1024;
 constexpr auto linger_time = 2s;
 
 std::string_view code_of(int status) {
@@ -51,7 +54,8 @@ Connection::Connection(std::shared_ptr<Lane> lane, std::unique_ptr<Transport> tr
     : lane_(std::move(lane)),
       transport_(std::move(transport)),
       seat_(std::move(seat)),
-      parser_(lane_->shared->settings.limits) {}
+      parser_(lane_->shared->settings.limits),
+      peer_(address_of_peer(transport_->peer())) {}
 
 void Connection::set_deadline(std::chrono::milliseconds from_now) {
   deadline_ = lane_->shared->clock.steady() + from_now;
@@ -80,8 +84,8 @@ void Connection::on_read(bool ok, std::size_t bytes) {
     return close();
   }
   lane_->traffic.received_bytes.add(bytes);
-  // Of a connection's first request the time runs since the connection was made.
-  if (served_ && received_ == 0 && !parser_.has_begun())
+  // From the first byte, of an empty line too, to the end of the head there is one deadline.
+  if (!std::exchange(head_deadline_set_, true))
     set_deadline(lane_->shared->settings.header_timeout);
   received_ += bytes;
   if (lane_->shared->settings.tls && !transport_->secure()) {
@@ -92,20 +96,29 @@ void Connection::on_read(bool ok, std::size_t bytes) {
 }
 
 void Connection::process_input() {
-  const std::size_t used = parser_.feed({input_.data(), received_});
-  input_.erase(0, used);
-  received_ -= used;
+  for (bool again = true; again;) {
+    const std::size_t used = parser_.feed({input_.data(), received_});
+    input_.erase(0, used);
+    received_ -= used;
+    Request* const head = parser_.take_head();
+    if (head && !begin(*head)) return;
+    again = head && received_ > 0 && parser_.state() == RequestParser::State::body;
+  }
+  if (!discarding_ && !count_body()) return;
   switch (parser_.state()) {
     case RequestParser::State::failed:
+      if (discarding_) return close();
       lane_->traffic.refuse(reason_of(parser_.failure().status));
       return refuse(parser_.failure().status, code_of(parser_.failure().status),
                     parser_.failure().message);
     case RequestParser::State::complete:
-      return handle();
+      if (!discarding_) return handle();
+      parser_.take();
+      return await_request();
     case RequestParser::State::body:
       if (!std::exchange(body_deadline_set_, true))
         set_deadline(lane_->shared->settings.body_timeout);
-      if (parser_.take_expectation() && received_ == 0) {
+      if (!discarding_ && parser_.take_expectation() && received_ == 0) {
         state_ = State::continuing;
         head_ = "HTTP/1.1 100 Continue\r\n\r\n";
         return transport_->write(head_, {}, shared_from_this());
@@ -129,15 +142,103 @@ void Connection::note(Request& request) {
   head_only_ = request.method == "HEAD";
   keep_alive_ = request.keep_alive;
   http_1_0_ = request.http_1_0;
+  head_is_known_ = true;
   began_ = lane_->shared->clock.steady();
+  find_client(request);
+}
+
+void Connection::find_client(Request& request) {
+  request.client = peer_;
+  sender_.clear();
+  counted_ = seat_->peer();
+  const auto proxies = lane_->shared->proxies.get();
+  if (!proxies || !peer_) return;
+  const ClientAddress client = client_address(*peer_, request.headers, *proxies);
+  request.client = client.address;
+  request.forwarded = client.forwarded;
+  if (!client.forwarded || client.address == *peer_) return;
+  sender_ = muster::to_string(client.address);
+  counted_ = lane_->shared->peers.find(client.address, began_);
+}
+
+bool Connection::begin(Request& head) {
+  note(head);
+  const Router& router = lane_->shared->router;
+  found_ = router.find(head);
+  if (auto refusal = over_rate(head)) return answer_head(std::move(*refusal), head), false;
+  Router::Admission admission =
+      router.admit(found_, head, parser_.announced_length(), lane_->shared->settings.limits);
+  if (admission.refusal) return answer_head(std::move(*admission.refusal), head), false;
+  known_caller_ = admission.known_caller;
+  parser_.limit_body(admission.max_body_bytes,
+                     known_caller_ ? "" : ", the most that is read without valid credentials");
+  return true;
+}
+
+std::optional<Response> Connection::over_rate(const Request& request) {
+  const PeerSettings& limits = lane_->shared->settings.peers;
+  const auto wait = counted_->charge(limits, began_);
+  if (wait <= 0ns) return std::nullopt;
+  lane_->traffic.refuse(Refusal::peer_requests);
+  const auto seconds = std::to_string(std::chrono::ceil<std::chrono::seconds>(wait).count());
+  Response response =
+      error_answer(request, 429, "TooManyRequests",
+                   "this address sends more than " + std::to_string(limits.requests_per_second) +
+                       " requests a second; try again in " + seconds +
+                       (seconds == "1" ? " second" : " seconds"));
+  response.headers.push_back({"Retry-After", seconds});
+  return response;
+}
+
+// Before the body is read. What is left of a short one is thrown away, so that the connection can
+// be used again; a long one is not worth that.
+void Connection::answer_head(Response&& response, const Request& head) {
+  const auto rest = parser_.announced_length();
+  const bool waits = parser_.take_expectation();
+  const bool complete = parser_.state() == RequestParser::State::complete;
+  const bool is_short = rest && *rest <= lane_->shared->settings.limits.max_open_body_bytes;
+  const Wishes wishes = wishes_of(head);
+  api_ = wishes.api;
+  response.client_id = head.client_id;
+  shape(response, wishes);
+  if (complete)
+    parser_.take();
+  else
+    parser_.discard_body();
+  discarding_ = !complete;
+  refused_ = !complete;  // if it ends here, the rest of the body is waited for
+  const bool usable = complete || (is_short && !waits);
   state_ = State::handling;
-  served_ = true;
-  deadline_ = SteadyTime::max();  // the handler's own business
+  send(std::move(response), keep_alive_ && usable);
+}
+
+bool Connection::count_body() {
+  const std::size_t bytes = parser_.buffered();
+  if (bytes == 0) return true;
+  const BodyBudgetSettings& room = lane_->shared->settings.bodies;
+  if (!hold_) hold_ = std::make_shared<BodyHold>(lane_->shared->bodies, counted_);
+  const auto grown = hold_->grow_to(bytes, known_caller_);
+  if (grown == BodyHold::Grown::yes) return true;
+  if (grown == BodyHold::Grown::no_room) {
+    lane_->traffic.refuse(Refusal::all_bodies);
+    refuse(503, "ServiceUnavailable",
+           "the host holds as many bytes of requests as it may (" + std::to_string(room.of_all) +
+               "); try again in a second");
+    return false;
+  }
+  lane_->traffic.refuse(Refusal::peer_bodies);
+  refuse(429, "TooManyRequests",
+         "the requests of this address hold more than " + std::to_string(room.of_peer) +
+             " bytes of memory together; try again in a second");
+  return false;
 }
 
 void Connection::handle() {
   Request request = parser_.take();
-  note(request);
+  request.body_hold = std::move(hold_);
+  state_ = State::handling;
+  began_ = lane_->shared->clock.steady();
+  deadline_ = SteadyTime::max();  // the handler's own business
   Wishes wishes = wishes_of(request);
   api_ = wishes.api;
   // The lane lives as long as somebody may still answer; the connection need not.
@@ -150,40 +251,32 @@ void Connection::handle() {
     });
   };
   const Reply reply(std::move(sink), request);
-  const Router& router = lane_->shared->router;
-  const Router::Found found = router.find(request);
-  route_ = found.route;
-  if (is_over_rate(request, reply)) return;
-  router.answer(found, std::move(request), reply);
+  lane_->shared->router.answer(found_, std::move(request), reply);
 }
 
-bool Connection::is_over_rate(const Request& request, const Reply& reply) {
-  const PeerSettings& limits = lane_->shared->settings.peers;
-  const auto wait = seat_->peer().charge(limits, began_);
-  if (wait <= 0ns) return false;
-  lane_->traffic.refuse(Refusal::peer_requests);
-  const auto seconds = std::to_string(std::chrono::ceil<std::chrono::seconds>(wait).count());
-  Response response =
-      error_answer(request, 429, "TooManyRequests",
-                   "this address sends more than " + std::to_string(limits.requests_per_second) +
-                       " requests a second; try again in " + seconds +
-                       (seconds == "1" ? " second" : " seconds"));
-  response.headers.push_back({"Retry-After", seconds});
-  reply(std::move(response));
-  return true;
-}
-
+// Ends the connection. Of a request whose head was not understood nothing is repeated.
 void Connection::refuse(int status, std::string_view code, const std::string& message) {
-  Request about;  // whatever it was, it is not to be trusted with more than this
-  about.id = request_id_ = lane_->next_request_id();
-  trace_id_ = lane_->new_trace_id();
-  method_ = path_ = "-";
-  route_ = Router::none;
-  head_only_ = api_ = false;
+  Request about;
+  if (!head_is_known_) {
+    request_id_ = lane_->next_request_id();
+    trace_id_ = lane_->new_trace_id();
+    method_ = path_ = "-";
+    sender_.clear();
+    found_ = {};
+    head_only_ = api_ = false;
+  } else {
+    about.method = method_;
+    about.path = path_;
+  }
+  about.id = request_id_;
+  parser_.discard_body();
+  hold_ = nullptr;
   refused_ = true;
   began_ = lane_->shared->clock.steady();
   state_ = State::handling;
-  send(error_answer(about, status, code, message), false);
+  Response response = error_answer(about, status, code, message);
+  if (status == 429 || status == 503) response.headers.push_back({"Retry-After", "1"});
+  send(std::move(response), false);
 }
 
 void Connection::send(Response&& response, bool keep_alive) {
@@ -203,7 +296,7 @@ void Connection::send(Response&& response, bool keep_alive) {
   status_ = response.status;
   client_id_ = std::move(response.client_id);
   auto& routes = lane_->traffic.routes;
-  routes[std::min(route_, routes.size() - 1)].count(status_, time_taken());
+  routes[std::min(found_.route, routes.size() - 1)].count(status_, time_taken());
   if (response.stream) return begin_stream(std::move(response));
   body_ = no_body || head_only_ ? std::string() : std::move(response.body);
   bytes_ = body_.size();
@@ -220,13 +313,23 @@ void Connection::on_written(bool ok) {
   if (state_ == State::continuing) return read_more();
   if (state_ == State::streaming) return on_piece_written();
   body_ = {};
-  body_deadline_set_ = false;
   if (!keep_alive_) return refused_ || received_ > 0 ? linger() : close();
+  if (!discarding_) return await_request();
   state_ = State::reading;
+  set_deadline(lane_->shared->settings.body_timeout);
+  body_deadline_set_ = true;
+  process_input();
+}
+
+void Connection::await_request() {
+  state_ = State::reading;
+  discarding_ = body_deadline_set_ = head_is_known_ = known_caller_ = refused_ = false;
   if (received_ == 0 && draining_) return close();
-  set_deadline(received_ == 0 ? lane_->shared->settings.idle_timeout
-                              : lane_->shared->settings.header_timeout);
+  head_deadline_set_ = received_ > 0;
+  set_deadline(head_deadline_set_ ? lane_->shared->settings.header_timeout
+                                  : lane_->shared->settings.idle_timeout);
   if (received_ > 0) return process_input();  // it came with the last one
+  if (input_.capacity() > kept_input) input_ = {};
   read_more();
 }
 
@@ -239,7 +342,7 @@ void Connection::linger() {
 }
 
 void Connection::discard_more() {
-  input_.resize(discard_size);
+  input_.resize(state_ == State::lingering ? lingering_size : discard_size);
   read_pending_ = true;
   transport_->read(input_.data(), input_.size(), shared_from_this());
 }
@@ -263,7 +366,8 @@ void Connection::check_deadline(SteadyTime now) {
   if (now < deadline_) return;
   if (state_ == State::writing || state_ == State::streaming)
     lane_->traffic.refuse(Refusal::write_time);
-  const bool midway = state_ == State::reading && (received_ > 0 || parser_.has_begun());
+  const bool midway =
+      state_ == State::reading && !discarding_ && (received_ > 0 || parser_.has_begun());
   if (!midway) {
     if (transport_->in_handshake()) lane_->traffic.refuse(Refusal::handshake);
     return close();
@@ -288,7 +392,7 @@ void Connection::write_access_log() const {
   shared.log.write(level, "request",
                    {{"request", request_id_},
                     {"trace", trace_id_},
-                    {"peer", transport_->peer()},
+                    {"peer", sender_.empty() ? transport_->peer() : sender_},
                     {"client", client_id_.empty() ? "-" : client_id_},
                     {"method", method_},
                     {"path", path_},

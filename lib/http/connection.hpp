@@ -43,9 +43,16 @@ class Connection final : public TransportUser, public std::enable_shared_from_th
 
   void read_more();
   void process_input();
+  // Whether the request may go on; if not it was answered.
+  bool begin(Request& head);
   void handle();
   void note(Request& request);
-  bool is_over_rate(const Request& request, const Reply& reply);
+  void find_client(Request& request);
+  std::optional<Response> over_rate(const Request& request);
+  // Whether there is room for what has come of the body; if not it was answered.
+  bool count_body();
+  void answer_head(Response&& response, const Request& head);
+  void await_request();
   void refuse(int status, std::string_view code, const std::string& message);
   void send(Response&& response, bool keep_alive);
   void begin_stream(Response&& response);
@@ -64,7 +71,9 @@ class Connection final : public TransportUser, public std::enable_shared_from_th
   RequestParser parser_;
   State state_ = State::reading;
   bool draining_ = false, keep_alive_ = true, head_only_ = false, body_deadline_set_ = false;
-  bool read_pending_ = false, refused_ = false, served_ = false;
+  bool read_pending_ = false, refused_ = false;
+  bool head_deadline_set_ = true;  // of a connection's first request the time runs from its start
+  bool discarding_ = false;        // the request was answered, its body is read and thrown away
   SteadyTime deadline_ = SteadyTime::max();
   std::string input_;         // received, not yet parsed
   std::size_t received_ = 0;  // of input_; behind that lies the room for the next read
@@ -72,9 +81,15 @@ class Connection final : public TransportUser, public std::enable_shared_from_th
   std::shared_ptr<Stream> stream_;
   bool chunked_ = false, piece_on_its_way_ = false, last_piece_ = false;
 
+  const std::optional<Address> peer_;  // of the connection
+
   // Of the request that is being answered.
   std::string request_id_, trace_id_, method_, path_, client_id_;
-  std::size_t route_ = Router::none;
+  std::string sender_;             // behind a trusted proxy: the address of the client
+  std::shared_ptr<Peer> counted_;  // whose limits count
+  std::shared_ptr<BodyHold> hold_;
+  Router::Found found_;
+  bool head_is_known_ = false, known_caller_ = false;
   bool api_ = false;
   SteadyTime began_{};
   int status_ = 0;

@@ -39,7 +39,28 @@ Shared::Shared(const ServerSettings& given, const Router& routes, const Clock& t
       clock(time),
       log(std::move(lines)),
       id_prefix(random_prefix()),
-      peers(given.peers, 2 * std::size_t(given.max_connections) + 1024) {}
+      peers(given.peers, 2 * std::size_t(given.max_connections) + 1024),
+      bodies(std::make_shared<BodyBudget>(given.bodies)) {
+  proxies.set(given.trusted_proxies);
+}
+
+void TrustedProxies::set(Networks proxies) {
+  auto next = std::make_shared<const Networks>(std::move(proxies));
+  const std::lock_guard guard(mutex_);
+  any_ = !next->empty();
+  proxies_ = std::move(next);
+}
+
+std::shared_ptr<const Networks> TrustedProxies::get() const {
+  if (!any_.load(std::memory_order_relaxed)) return nullptr;
+  const std::lock_guard guard(mutex_);
+  return proxies_;
+}
+
+bool TrustedProxies::contain(const Address& address) const {
+  const auto now = get();
+  return now && now->contain(address);
+}
 
 void Shared::tell_if_drained() {
   if (draining && !accepting && open == 0 && !told_drained.exchange(true)) on_drained();

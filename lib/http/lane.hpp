@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <unordered_set>
@@ -22,6 +23,20 @@ namespace muster::http {
 class Connection;
 class Transport;
 
+// The proxies that are trusted now. THREADS: any.
+class TrustedProxies {
+ public:
+  void set(Networks proxies);
+  // Nothing if there are none, at the cost of reading a flag.
+  std::shared_ptr<const Networks> get() const;
+  bool contain(const Address& address) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::atomic<bool> any_ = false;
+  std::shared_ptr<const Networks> proxies_;
+};
+
 // What all lanes share. Outlives them.
 struct Shared {
   Shared(const ServerSettings& settings, const Router& router, const Clock& clock, Log log);
@@ -32,6 +47,8 @@ struct Shared {
   Log log;
   const std::string id_prefix;  // of request ids; differs from start to start
   PeerLimits peers;
+  const std::shared_ptr<BodyBudget> bodies;  // requests may outlive the server
+  TrustedProxies proxies;
   CurrentTls tls;  // without a context: plain HTTP
   std::atomic<std::size_t> open = 0;
   std::atomic<bool> accepting = true, draining = false;

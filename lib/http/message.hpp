@@ -1,12 +1,16 @@
 // A request and its answer, as values. Nothing here knows how they travel.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "lib/base/networks.hpp"
 
 namespace muster::auth {
 struct Caller;
@@ -22,6 +26,9 @@ struct Header {
 std::optional<std::string_view> find_header(const std::vector<Header>& headers,
                                             std::string_view name);
 
+class BodyHold;
+struct Response;
+
 struct Request {
   std::string method;      // "GET"
   std::string path;        // "/api/muster/v1/status", as it was sent: still percent-encoded
@@ -33,7 +40,11 @@ struct Request {
   bool http_1_0 = false;
   std::string id;        // of this request, unique in the life of this host
   std::string trace_id;  // of the caller's work that this request is a part of; new if it sent none
-  std::string peer;      // "127.0.0.1:54321"
+  std::string peer;      // of the connection: "127.0.0.1:54321"
+  // Who sent it, also through proxies that are trusted; see client_address.hpp. Set by the
+  // connection.
+  std::optional<Address> client = {};
+  bool forwarded = false;   // the connection comes from a trusted proxy
   std::string host_header;  // "fleet.example:8600" as it was sent; empty if it was not
   bool secure = false;      // it came by TLS
   std::vector<std::pair<std::string, std::string>> path_parameters;  // set by the router, decoded
@@ -41,7 +52,14 @@ struct Request {
   // Who asks, set by the guard: nobody yet, or on a route that is open.
   std::shared_ptr<const auth::Caller> caller = {};
   std::string client_id = {};
+  // Set with the caller if what it signed says something of the body: asked when the body is there,
+  // before anything reads it. Nothing: the body is what was signed.
+  std::function<std::optional<Response>(const Request&)> verify_body = {};
+  // What the body takes of the server's memory for bodies; see body_budget.hpp.
+  std::shared_ptr<BodyHold> body_hold = {};
 
+  // Nothing if neither the connection nor its proxy has an address that can be read.
+  std::optional<Address> client_address() const { return client ? client : address_of_peer(peer); }
   std::optional<std::string_view> header(std::string_view name) const {
     return find_header(headers, name);
   }

@@ -48,29 +48,40 @@ std::size_t PeerLimits::Hash::operator()(const PeerAddress& address) const {
       {reinterpret_cast<const char*>(address.data()), address.size()});
 }
 
-std::unique_ptr<Seat> PeerLimits::admit(const PeerAddress& address, SteadyTime now) {
+std::unique_ptr<Seat> PeerLimits::admit(const PeerAddress& address, SteadyTime now, bool trusted) {
+  const std::lock_guard guard(mutex_);
+  auto peer = find_locked(address, now);
+  if (peer->limited_ && !trusted && settings_.max_connections > 0 &&
+      peer->connections_ >= settings_.max_connections)
+    return nullptr;
+  ++peer->connections_;
+  return std::make_unique<Seat>(std::move(peer));
+}
+
+std::shared_ptr<Peer> PeerLimits::find(const PeerAddress& address, SteadyTime now) {
+  const std::lock_guard guard(mutex_);
+  return find_locked(address, now);
+}
+
+std::shared_ptr<Peer> PeerLimits::find_locked(const PeerAddress& address, SteadyTime now) {
   PeerAddress key = address;
   if (!is_v4(address)) std::fill(key.begin() + 8, key.end(), 0);
   const bool limited = settings_.loopback_too || !is_loopback(address);
   // ::1 and ::2 share their first half, but only one of them is this machine.
   if (!limited) key[15] = 1;
-  const std::lock_guard guard(mutex_);
   auto found = peers_.find(key);
   if (found == peers_.end()) {
     if (peers_.size() >= most_) make_room(now);
     found = peers_.emplace(key, std::make_shared<Peer>(limited)).first;
   }
-  Peer& peer = *found->second;
-  if (limited && settings_.max_connections > 0 && peer.connections_ >= settings_.max_connections)
-    return nullptr;
-  ++peer.connections_;
-  return std::make_unique<Seat>(found->second);
+  return found->second;
 }
 
 void PeerLimits::make_room(SteadyTime now) {
   const auto forget = [&](bool rested_only) {
     std::erase_if(peers_, [&](const auto& entry) {
-      return entry.second->connections_ == 0 && (!rested_only || entry.second->is_rested(now));
+      return entry.second->connections_ == 0 && entry.second->buffered_ == 0 &&
+             (!rested_only || entry.second->is_rested(now));
     });
   };
   forget(true);

@@ -36,10 +36,12 @@ class Peer {
   bool is_rested(SteadyTime now) const;
 
  private:
+  friend class BodyHold;
   friend class PeerLimits;
   friend class Seat;
   const bool limited_;
   std::atomic<std::uint32_t> connections_ = 0;
+  std::atomic<std::uint64_t> buffered_ = 0;  // bytes of bodies
   // When the bucket is full again, in nanoseconds of the steady clock.
   std::atomic<std::int64_t> full_at_ = 0;
 };
@@ -51,7 +53,7 @@ class Seat {
   ~Seat() { --peer_->connections_; }
   Seat(const Seat&) = delete;
   Seat& operator=(const Seat&) = delete;
-  Peer& peer() const { return *peer_; }
+  const std::shared_ptr<Peer>& peer() const { return peer_; }
 
  private:
   std::shared_ptr<Peer> peer_;
@@ -63,8 +65,11 @@ class PeerLimits {
  public:
   PeerLimits(PeerSettings settings, std::size_t most) : settings_(settings), most_(most) {}
 
-  // Nothing: the peer has as many connections as it may.
-  std::unique_ptr<Seat> admit(const PeerAddress& address, SteadyTime now);
+  // Nothing: the peer has as many connections as it may. A trusted proxy's connections are those of
+  // its clients, so they are not limited.
+  std::unique_ptr<Seat> admit(const PeerAddress& address, SteadyTime now, bool trusted = false);
+  // Whose requests come through the connection of another.
+  std::shared_ptr<Peer> find(const PeerAddress& address, SteadyTime now);
   const PeerSettings& settings() const { return settings_; }
   std::size_t known() const;
 
@@ -72,6 +77,7 @@ class PeerLimits {
   struct Hash {
     std::size_t operator()(const PeerAddress& address) const;
   };
+  std::shared_ptr<Peer> find_locked(const PeerAddress& address, SteadyTime now);
   void make_room(SteadyTime now);
 
   const PeerSettings settings_;

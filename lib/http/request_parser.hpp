@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,8 @@ namespace muster::http {
 struct RequestLimits {
   std::uint64_t max_header_bytes = 16 * 1024;
   std::uint64_t max_body_bytes = 10 * 1024 * 1024;
+  // Of a request that has shown no valid credentials.
+  std::uint64_t max_open_body_bytes = 64 * 1024;
 };
 
 // One request after the other from one connection. THREADS: one at a time.
@@ -31,10 +34,23 @@ class RequestParser {
   };
 
   // Reads as much as it can of the bytes and says how many are done with; the caller keeps the rest
-  // and hands it in again together with what comes next. Stops behind a complete request.
+  // and hands it in again together with what comes next. Stops behind a complete head, and behind a
+  // complete request.
   std::size_t feed(std::string_view bytes);
 
   State state() const;
+  // The request so far, once when its head is complete: the body may still come. Else nothing.
+  // Lives until take().
+  Request* take_head();
+  // The length of the body if the head says it; nothing for chunks.
+  std::optional<std::uint64_t> announced_length() const;
+  // Of this request's body; at most what the limits say. What is announced already is checked. The
+  // failure is a 413 that ends with `reason`.
+  void limit_body(std::uint64_t bytes, std::string_view reason);
+  // The rest of the body is read and thrown away.
+  void discard_body();
+  // What the body takes of the memory.
+  std::size_t buffered() const;
   // Whether some of the next request has come.
   bool has_begun() const;
   // Whether the client waits for "100 Continue" before it sends the body. Asks once.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include <muster/utf8.hpp>
+
 #include "lib/http/message.hpp"
 
 namespace muster::http {
@@ -16,10 +18,12 @@ PathSegments::PathSegments(std::string_view path) {
     path.remove_prefix(end);
     if (segment.find('%') != std::string_view::npos) {
       auto decoded = percent_decode(segment);
-      broken_ = broken_ || !decoded;
+      if (!decoded) problem_ = "the path has a broken %-escape";
       segment = *decoded_.emplace_back(
           std::make_unique<std::string>(decoded ? std::move(*decoded) : std::string()));
     }
+    if (problem_.empty() && !is_plain_text(segment))
+      problem_ = "the path has, after decoding, bytes that are no UTF-8, or control characters";
     segments_.push_back(segment);
   }
 }
@@ -44,7 +48,7 @@ PathPattern::PathPattern(std::string_view pattern) {
 }
 
 bool PathPattern::fits(const PathSegments& path) const {
-  if (path.broken()) return false;
+  if (!path.problem().empty()) return false;
   if (has_many_ ? path.size() < segments_.size() : path.size() != segments_.size()) return false;
   std::size_t at = 0;
   for (std::size_t i = 0; i < segments_.size(); at += width(i, path), ++i) {

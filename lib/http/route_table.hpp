@@ -19,14 +19,15 @@ class PathSegments {
  public:
   explicit PathSegments(std::string_view path);
 
-  bool broken() const { return broken_; }  // an escape is; nothing fits it
+  // What is wrong with it, in a sentence; then nothing fits it. Empty: nothing.
+  std::string_view problem() const { return problem_; }
   std::size_t size() const { return segments_.size(); }
   std::string_view operator[](std::size_t i) const { return segments_[i]; }
 
  private:
   std::vector<std::string_view> segments_;
   std::vector<std::unique_ptr<std::string>> decoded_;  // those that had escapes
-  bool broken_ = false;
+  std::string_view problem_;
 };
 
 // "/workers/{workerPoolId}", "/worker-pool/{*workerPoolId}/stats".

@@ -73,7 +73,9 @@ struct Server::Impl {
           std::move(socket),
           refusal(503, "ServiceUnavailable", "the host has too many connections; try again later"));
     }
-    auto seat = shared->peers.admit(bytes_of(endpoint.address()), shared->clock.steady());
+    const PeerAddress address = bytes_of(endpoint.address());
+    auto seat =
+        shared->peers.admit(address, shared->clock.steady(), shared->proxies.contain(address));
     if (seat) return hand_over(lane, std::move(socket), std::move(seat));
     traffic.refuse(Refusal::peer_connections);
     turn_away(std::move(socket),
@@ -209,6 +211,14 @@ std::optional<std::chrono::sys_seconds> Server::certificate_expires() const {
 
 void Server::write_metrics(metrics::Page& page) const {
   write_traffic(page, *impl_->shared, impl_->lanes);
+}
+
+void Server::trust_proxies(Networks proxies) {
+  impl_->shared->proxies.set(std::move(proxies));
+}
+
+std::uint64_t Server::buffered_body_bytes() const {
+  return impl_->shared->bodies->used();
 }
 
 std::uint16_t Server::port() const {

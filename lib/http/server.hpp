@@ -10,6 +10,8 @@
 
 #include "lib/base/clock.hpp"
 #include "lib/base/log.hpp"
+#include "lib/base/networks.hpp"
+#include "lib/http/body_budget.hpp"
 #include "lib/http/peer_limits.hpp"
 #include "lib/http/request_parser.hpp"
 #include "lib/http/router.hpp"
@@ -33,7 +35,9 @@ struct ServerSettings {
   std::chrono::milliseconds idle_timeout = std::chrono::seconds(75);
   bool access_log = true;
   PeerSettings peers;
-  std::optional<TlsFiles> tls;  // empty: plain HTTP
+  BodyBudgetSettings bodies;
+  Networks trusted_proxies = {};  // those whose X-Forwarded-For is believed
+  std::optional<TlsFiles> tls;    // empty: plain HTTP
 };
 
 // THREADS: every method may be called from any thread but those of the server itself.
@@ -66,11 +70,15 @@ class Server {
   // When the one in use expires; nothing without TLS.
   std::optional<std::chrono::sys_seconds> certificate_expires() const;
 
+  // Those whose X-Forwarded-For is believed from the next request on.
+  void trust_proxies(Networks proxies);
+
   // Requests by route, times, connections, refusals, bytes. Only after start().
   void write_metrics(metrics::Page& page) const;
 
-  std::uint16_t port() const;       // the real one
-  std::size_t connections() const;  // now open
+  std::uint16_t port() const;                 // the real one
+  std::size_t connections() const;            // now open
+  std::uint64_t buffered_body_bytes() const;  // of requests that are read or answered now
 
   // Calls `alive` from a thread of the server as soon as every one of its threads has shown that it
   // still runs: what systemd's watchdog is told rests on it.

@@ -52,9 +52,11 @@ enum class Refusal {
   write_time,  // the peer did not take its answer
   malformed,
   handshake,
-  plain_text,  // to a port that speaks TLS
+  plain_text,   // to a port that speaks TLS
+  peer_bodies,  // bytes of bodies in memory, of one peer
+  all_bodies,
 };
-constexpr std::size_t refusals = 11;
+constexpr std::size_t refusals = 13;
 const char* to_string(Refusal refusal);
 
 struct Traffic {

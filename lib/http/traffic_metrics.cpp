@@ -46,9 +46,9 @@ void write_route(metrics::Page& page, const std::vector<std::shared_ptr<Lane>>& 
 
 const char* to_string(Refusal refusal) {
   static constexpr std::array<const char*, refusals> names{
-      "connections", "connectionsPerPeer", "requestsPerPeer", "headerBytes",
-      "bodyBytes",   "headerTimeout",      "bodyTimeout",     "writeTimeout",
-      "malformed",   "tlsHandshake",       "plainTextToTls"};
+      "connections",    "connectionsPerPeer",    "requestsPerPeer", "headerBytes", "bodyBytes",
+      "headerTimeout",  "bodyTimeout",           "writeTimeout",    "malformed",   "tlsHandshake",
+      "plainTextToTls", "bufferedBodiesPerPeer", "bufferedBodies"};
   return names[static_cast<std::size_t>(refusal)];
 }
 

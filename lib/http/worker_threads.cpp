@@ -4,8 +4,9 @@
 
 namespace muster::http {
 
-WorkerThreads::WorkerThreads(std::size_t threads, std::size_t longest_line, Log log)
-    : longest_line_(longest_line), log_(std::move(log)) {
+WorkerThreads::WorkerThreads(std::size_t threads, std::size_t longest_line, Log log,
+                             std::function<void()> when_idle)
+    : longest_line_(longest_line), log_(std::move(log)), when_idle_(std::move(when_idle)) {
   for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { serve(); });
 }
 
@@ -39,14 +40,26 @@ void WorkerThreads::serve() {
       if (line_.empty()) return;
       work = std::move(line_.front());
       line_.pop_front();
+      ++busy_;
     }
-    try {
-      work();
-    } catch (const std::exception& error) {
-      log_.error("work for a request failed", {{"what", error.what()}});
-    } catch (...) {
-      log_.error("work for a request failed");
+    run_guarded(work);
+    work = {};  // with all that it holds, before anybody says that nothing is left
+    bool idle = false;
+    {
+      const std::lock_guard guard(mutex_);
+      idle = --busy_ == 0 && line_.empty();
     }
+    if (idle && when_idle_) run_guarded(when_idle_);
+  }
+}
+
+void WorkerThreads::run_guarded(const std::function<void()>& work) const {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    log_.error("work for a request failed", {{"what", error.what()}});
+  } catch (...) {
+    log_.error("work for a request failed");
   }
 }
 

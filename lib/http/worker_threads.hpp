@@ -15,7 +15,9 @@ namespace muster::http {
 
 class WorkerThreads {
  public:
-  WorkerThreads(std::size_t threads, std::size_t longest_line, Log log);
+  // `when_idle` is called, from one of the threads, when the last work of a busy time is done.
+  WorkerThreads(std::size_t threads, std::size_t longest_line, Log log,
+                std::function<void()> when_idle = {});
   // Waits for the work that runs; what is still queued is dropped.
   ~WorkerThreads();
   WorkerThreads(const WorkerThreads&) = delete;
@@ -27,12 +29,15 @@ class WorkerThreads {
 
  private:
   void serve();
+  void run_guarded(const std::function<void()>& work) const;
 
   const std::size_t longest_line_;
   const Log log_;
+  const std::function<void()> when_idle_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> line_;
+  std::size_t busy_ = 0;
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

@@ -7,6 +7,8 @@
 #include <prometheus/text_serializer.h>
 #include <sstream>
 
+#include <muster/utf8.hpp>
+
 namespace muster::metrics {
 
 using prometheus::ClientMetric;
@@ -55,7 +57,7 @@ struct Page::Impl {
     }
     ClientMetric& metric = family.metric.emplace_back();
     for (auto& [label, value] : labels)
-      metric.label.push_back({std::move(label), std::move(value)});
+      metric.label.push_back({std::move(label), valid_utf8(value)});
     return metric;
   }
 };

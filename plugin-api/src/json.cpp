@@ -9,6 +9,7 @@
 #include <boost/json/basic_parser_impl.hpp>
 
 #include <muster/json.hpp>
+#include <muster/utf8.hpp>
 
 namespace muster::json {
 namespace {
@@ -139,7 +140,10 @@ void append_double(std::string& out, double number) {
   }
 }
 
-void append_string(std::string& out, std::string_view text) {
+void append_string(std::string& out, std::string_view bytes) {
+  // What is written is JSON whatever was stored: bytes that are no UTF-8 become U+FFFD.
+  const std::string corrected = is_utf8(bytes) ? std::string() : valid_utf8(bytes);
+  const std::string_view text = corrected.empty() ? bytes : std::string_view(corrected);
   static constexpr char hex[] = "0123456789abcdef";
   out += '"';
   for (const char c : text) {

@@ -119,6 +119,20 @@ kinds = ["worker-pool-*", "launch-configuration-*"]
     assert.equal(pages.events.length, 1, 'a restart makes nothing new');
   });
 
+  it('tell_of_a_pool_before_its_launch_configurations', async () => {
+    const id = `test/order-${slug()}`;
+    const launch = { workerManager: { launchConfigId: 'lc-a' } };
+    await all.createWorkerPool(id, poolOf('sim', { config: simulated({ launch }) }));
+    await all.updateWorkerPool(id, poolOf('sim', { config: simulated({ launch }) }));
+    await all.deleteWorkerPool(id);
+    const { events } = await (await host.own(`events?workerPoolId=${encodeURIComponent(id)}&after=0&limit=1000`)).json();
+    assert.deepEqual(events.map(event => event.kind).slice(0, 6), [
+      'worker-pool-created', 'launch-configuration-created',
+      'worker-pool-updated', 'launch-configuration-updated',
+      'worker-pool-updated', 'launch-configuration-archived',
+    ]);
+  });
+
   it('are_told_to_webhooks_signed_and_in_order', async () => {
     const id = `test/hook-${slug()}`;
     receiver.failures = 1;

@@ -45,7 +45,10 @@ describe('machines', () => {
   });
   after(() => host?.end());
 
-  const wants = os => ({ launchConfigs: [{ state: { os }, workerConfig: { colour: 'green' } }] });
+  // A machine that does not say whether it works is given no time to finish.
+  const wants = os => ({
+    launchConfigs: [{ state: { os }, workerConfig: { colour: 'green' } }], lifecycle: { cycling: { finishTasks: 0 } },
+  });
   const as = ({ credentials }) => host.client(credentials, { fromReference: true });
   const quarantined = async ({ workerPoolId, workerGroup, workerId }) =>
     (await all.getWorker(...workerPoolId.split('/'), workerGroup, workerId)).quarantineUntil;

@@ -118,6 +118,17 @@ maxCapacity = 3
     assert.deepEqual(answer.requestInfo.payload, body);
     await refused(all.createWorkerPool('test/any', poolOf('sim', { owner: 'nobody' })), 400, 'InputValidationError', /owner must match format "email"/);
     await refused(all.createWorkerPool('test/any', poolOf('sim', { config: simulated({ minCapacity: -1 }) })), 400, 'InputValidationError', /minCapacity/);
+    await refused(
+      all.createWorkerPool('test/any', poolOf('sim', { config: simulated({ maxCapcity: 5 }) })), 400, 'InputValidationError',
+      /maxCapcity: is not known; did you mean maxCapacity/);
+    for (const missing of ['minCapacity', 'maxCapacity']) {
+      const config = simulated();
+      delete config[missing];
+      await refused(all.createWorkerPool('test/any', poolOf('sim', { config })), 400, 'InputValidationError', new RegExp(`${missing}: is missing`));
+    }
+    await refused(
+      all.createWorkerPool('test/any', poolOf('sim', { config: simulated({ lifecycle: { queueInactivityTimeout: 2 } }) })), 400, 'InputValidationError',
+      /queueInactivityTimeout must be >= 1200/);
     await refused(all.createWorkerPool('test/any', poolOf('sim', { config: simulated({ launch: { region: 'mars' } }) })), 400, 'InputValidationError', /mars/);
     await refused(all.updateWorkerPool('test/any', { ...poolOf('sim'), surprise: 1 }), 400, 'InputValidationError', /additional properties/);
   });

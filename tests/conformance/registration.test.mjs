@@ -161,16 +161,61 @@ describe('registration', () => {
     await nobody.registerWorker(worker); // a machine that was switched off and on
   });
 
-  it('tells_an_outdated_worker_that_it_is_gone', async () => {
+  // A worker of the cloud that has not registered yet, and what it says to register.
+  const launched = async (config, more = {}) => {
     const pool = `test/cloud-${slug()}`;
-    const definition = image => poolOf('sim', { config: simulated({ minCapacity: 1, launch: { image } }) });
-    await all.createWorkerPool(pool, definition('old'));
+    await all.createWorkerPool(pool, poolOf('sim', { config }));
     const [found] = await until('a worker is requested', async () => {
       const { workers } = await all.listWorkersForWorkerPool(pool);
       return workers.length > 0 && workers;
     });
     const worker = { workerPoolId: pool, workerGroup: found.workerGroup, workerId: found.workerId };
-    const body = { ...worker, providerId: 'sim', workerIdentityProof: simulatedProof(worker) };
+    return { worker, body: { ...worker, providerId: 'sim', workerIdentityProof: { ...simulatedProof(worker), ...more } } };
+  };
+
+  it('takes_a_worker_that_was_launched_once', async () => {
+    const { worker, body } = await launched(simulated({ minCapacity: 1 }));
+    await refused(all.getWorker(...worker.workerPoolId.split('/'), worker.workerGroup, worker.workerId), 404, 'ResourceNotFound', /Are you sure/);
+    const first = await nobody.registerWorker(body);
+    const key = { registrationKey: newSecret() };
+    for (const proof of [body.workerIdentityProof, { ...body.workerIdentityProof, ...key }])
+      await refused(nobody.registerWorker({ ...body, workerIdentityProof: proof }), 400, 'InputError', /has registered already/);
+    await host.restart();
+    await clients();
+    await refused(nobody.registerWorker(body), 400, 'InputError', /has registered already/);
+    await (await as(first)).reregisterWorker({ ...worker, secret: first.secret }); // it is still the worker
+    await all.getWorker(...worker.workerPoolId.split('/'), worker.workerGroup, worker.workerId);
+  });
+
+  it('takes_it_again_with_the_key_that_it_showed_first', async () => {
+    const { worker, body } = await launched(simulated({ minCapacity: 1 }), { registrationKey: newSecret() });
+    await refused(
+      nobody.registerWorker({ ...body, workerIdentityProof: { ...body.workerIdentityProof, registrationKey: 'short' } }),
+      400, 'InputError', /registrationKey/);
+    await nobody.registerWorker(body); // its answer is lost
+    const registered = await nobody.registerWorker(body);
+    const stolen = { ...body.workerIdentityProof, registrationKey: newSecret() };
+    await refused(nobody.registerWorker({ ...body, workerIdentityProof: stolen }), 400, 'InputError', /has registered already/);
+    await (await as(registered)).reregisterWorker({ ...worker, secret: registered.secret });
+  });
+
+  it('lets_an_outdated_worker_finish_its_task', async () => {
+    const definition = image => simulated({ minCapacity: 1, launch: { image } });
+    const { worker, body } = await launched(definition('old'));
+    const registered = await nobody.registerWorker(body);
+    await all.updateWorkerPool(worker.workerPoolId, poolOf('sim', { config: definition('new') }));
+    const self = await as(registered);
+    const renewed = await self.reregisterWorker({ ...worker, secret: registered.secret });
+    assert.match(renewed.outdated, /image/);
+    assert.equal((await self.shouldWorkerTerminate(...place(worker))).terminate, true);
+  });
+
+  it('tells_an_outdated_worker_that_it_is_gone', async () => {
+    const lifecycle = { cycling: { finishTasks: 0 } };
+    const config = image => simulated({ minCapacity: 1, launch: { image }, lifecycle });
+    const definition = image => poolOf('sim', { config: config(image) });
+    const { worker, body } = await launched(config('old'));
+    const pool = worker.workerPoolId;
     await refused(nobody.registerWorker({ ...body, workerIdentityProof: { token: 'f'.repeat(64) } }), 400, 'InputError');
     const registered = await nobody.registerWorker(body);
     assert.deepEqual(registered.workerConfig, { colour: 'red' });

@@ -88,7 +88,20 @@ describe('workers', () => {
       all.createWorker(...worker, { ...said, capacity: 5 }), 409, 'RequestConflict', 'Worker already exists');
     assert.doesNotMatch(JSON.stringify(body), new RegExp(said.providerInfo.staticSecret));
     await refused(all.createWorker(...worker, announcement({ capacity: 4, expires: said.expires })), 409, 'RequestConflict');
+    assert.deepEqual(await all.createWorker(...worker, { ...said, expires: inDays(2) }), first);
     assert.deepEqual(await all.worker(...worker), first);
+  });
+
+  it('announces_the_same_name_once_in_each_pool', async () => {
+    const other = `test/other-${slug()}`;
+    await all.createWorkerPool(other, poolOf('rack'));
+    const name = ['row-1', `twin-${slug()}`];
+    await all.createWorker(rack, ...name, announcement({ capacity: 2 }));
+    await all.createWorker(other, ...name, announcement({ capacity: 3 }));
+    assert.equal((await all.worker(rack, ...name)).capacity, 2);
+    assert.equal((await all.worker(other, ...name)).capacity, 3);
+    await all.removeWorker(rack, ...name);
+    assert.equal((await all.worker(other, ...name)).state, 'running');
   });
 
   it('changes_an_announced_worker', async () => {
@@ -141,8 +154,9 @@ describe('workers', () => {
     const listed = await all.pages('listWorkers', 'workers', [provisioner, type], { limit: 1 });
     assert.equal(listed.length, 3);
     const { workerGroup, workerId } = listed[0];
-    const shown = await all.getWorker(provisioner, type, workerGroup, workerId);
-    assert.deepEqual([shown.workerId, shown.providerId, shown.state], [workerId, 'sim', 'requested']);
+    // No queue knows it before it has registered.
+    await refused(all.getWorker(provisioner, type, workerGroup, workerId), 404, 'ResourceNotFound', /Are you sure it was created/);
+    assert.deepEqual([listed[0].providerId, listed[0].state], ['sim', 'requested']);
     assert.equal((await all.listWorkers(provisioner, type, { workerState: 'requested' })).workers.length, 3);
     assert.deepEqual((await all.listWorkers(provisioner, type, { workerState: 'stopped' })).workers, []);
     assert.deepEqual((await all.listWorkers(provisioner, type, { quarantined: 'true' })).workers, []);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/integration/agent_machine.hpp"
+#include "tests/integration/preloads.hpp"
 #include "tests/support/eventually.hpp"
 #include "tests/support/raw_client.hpp"
 #include "tests/support/scripted_server.hpp"
@@ -13,7 +14,9 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
 
 class MachineInTrouble : public Machine {
  protected:
@@ -26,14 +29,34 @@ class MachineInTrouble : public Machine {
       return change(asked, upstream.read_all());
     });
   }
-};
 
-// AddressSanitizer wants to come first, but needs not.
-Variables with_clock(const char* name, const std::string& value) {
-  return {{"LD_PRELOAD", MUSTER_SKEWED_CLOCK},
-          {"ASAN_OPTIONS", "verify_asan_link_order=0"},
-          {name, value}};
-}
+  // Files in the agent's folder that show the worker's access token.
+  std::vector<std::string> secrets() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "state"))
+      if (entry.is_regular_file()) {
+        const std::string text = content_of(entry.path());
+        if (text.find("accessToken") != text.npos || text.find("ACCESS_TOKEN") != text.npos ||
+            text.find("secret") != text.npos)
+          names.push_back(entry.path().filename());
+      }
+    return names;
+  }
+
+  static pid_t guard_of(pid_t agent) {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const std::string number = entry.path().filename().string();
+      if (number.find_first_not_of("0123456789") != std::string::npos) continue;
+      const std::string status = content_of(entry.path() / "stat");
+      if (status.find("(muster-guard) ") == std::string::npos ||
+          status.find("(muster-guard) Z") != std::string::npos)
+        continue;
+      const std::string parent = status.substr(status.rfind(')') + 4);
+      if (std::stoi(parent) == agent) return std::stoi(number);
+    }
+    return 0;
+  }
+};
 
 bool is_for(const std::string& request, const char* path) {
   return request.find(std::string(path) + " HTTP/1.1\r\n") < request.find("\r\n");
@@ -87,8 +110,11 @@ TEST_F(MachineInTrouble, that_never_hears_the_answer_to_its_registration_registe
 
 TEST_F(MachineInTrouble, whose_renewal_is_refused_says_that_it_could_not_be_refreshed) {
   announce();
-  const auto between = proxy([](const std::string& request, std::string answer) {
-    if (!is_for(request, "/worker/reregister")) return answer;
+  std::atomic<int> registrations = 0;
+  const auto between = proxy([&](const std::string& request, std::string answer) {
+    const bool renews = is_for(request, "/worker/reregister");
+    const bool registers = is_for(request, "/worker/register");
+    if (!renews && (!registers || ++registrations == 1)) return answer;
     return ScriptedServer::with_status("403 Forbidden", R"({"code": "InsufficientScopes"})");
   });
   configure(between->url());
@@ -157,6 +183,36 @@ TEST_F(MachineInTrouble, whose_clock_jumps_asks_its_host_at_once) {
   EXPECT_EQ(agent->exit_code(), 0);
 }
 
+// The host's clock is set while a machine's is not.
+class MachineOfAWrongClock : ClockFile, public Machine {
+ protected:
+  MachineOfAWrongClock() : Machine(variables()) {}
+  using ClockFile::set_clock;
+};
+
+TEST_F(MachineOfAWrongClock, renews_its_credentials_although_they_have_expired_by_that_clock) {
+  announce(60);
+  const auto agent = start();
+  agent->wait_for("worker runs");
+  const pid_t worker = worker_pid();
+  std::string expires;
+  const auto renewed = [&] {
+    std::ifstream file(folder / "state/credentials.json");
+    const auto credentials = json::parse_object(std::string{std::istreambuf_iterator(file), {}});
+    if (!credentials || credentials->at("expires").as_string() == expires) return false;
+    expires = credentials->at("expires").as_string();
+    return true;
+  };
+  ASSERT_TRUE(eventually(renewed));
+  for (const int ahead : {3600, 0}) {
+    set_clock(ahead);
+    agent->signal(SIGHUP);
+    EXPECT_TRUE(eventually(renewed)) << ahead << agent->output();
+    EXPECT_EQ(worker_state(), "running") << ahead;
+    EXPECT_EQ(worker_pid(), worker) << ahead;
+  }
+}
+
 TEST_F(MachineInTrouble, whose_worker_is_killed_says_so_to_the_host) {
   announce();
   const auto agent = start();
@@ -174,12 +230,72 @@ TEST_F(MachineInTrouble, whose_agent_is_killed_loses_its_worker_and_can_come_bac
   agent->signal(SIGKILL);
   EXPECT_EQ(agent->exit_code(), 128 + SIGKILL);
   EXPECT_TRUE(eventually([&] { return !lives(worker); }));
-  EXPECT_TRUE(std::filesystem::exists(folder / "state/credentials.json"));
-  std::ofstream(folder / "state/.credentials.json.Ab12cd") << "half of what is secret";
+  EXPECT_TRUE(eventually([&] { return secrets().empty(); })) << "its guard removes them";
   agent = start();
   agent->wait_for("worker runs");
   EXPECT_NE(worker_pid(), worker);
-  EXPECT_FALSE(std::filesystem::exists(folder / "state/.credentials.json.Ab12cd"));
+  EXPECT_THAT(secrets(), SizeIs(2));
+}
+
+TEST_F(MachineInTrouble, whose_guard_is_killed_has_another_one) {
+  announce();
+  const auto agent = start();
+  agent->wait_for("worker runs");
+  const pid_t first = guard_of(agent->pid());
+  ASSERT_GT(first, 0);
+  ::kill(first, SIGKILL);
+  ASSERT_TRUE(eventually([&] {
+    const pid_t now = guard_of(agent->pid());
+    return now > 0 && now != first;
+  }));
+  const pid_t worker = worker_pid();
+  agent->signal(SIGKILL);
+  agent->exit_code();
+  EXPECT_TRUE(eventually([&] { return !lives(worker) && secrets().empty(); }));
+}
+
+TEST_F(MachineInTrouble, whose_agent_and_guard_are_killed_has_no_old_secret_after_the_next_start) {
+  announce();
+  auto agent = start();
+  agent->wait_for("worker runs");
+  const pid_t guard = guard_of(agent->pid());
+  agent->signal(SIGSTOP);  // it must not start another guard
+  ::kill(guard, SIGKILL);
+  agent->signal(SIGKILL);
+  agent->exit_code();
+  EXPECT_THAT(secrets(), SizeIs(2)) << "nobody was left to remove them";
+  std::ofstream(folder / "state/.credentials.json.Ab12cd") << "half of what is secret";
+  configure("http://127.0.0.1:1", "registrationTimeout = \"100ms\"\n");
+  EXPECT_EQ(start()->exit_code(), 23);
+  EXPECT_THAT(secrets(), IsEmpty());
+}
+
+TEST_F(MachineInTrouble, leaves_out_variables_that_change_programs_also_when_it_renews) {
+  const auto pool_with = [&](const char* name, const char* value) {
+    ok(host.client().post(
+        api + "/worker-pool/rack%2Fbuild",
+        {{"providerId", "rack"},
+         {"owner", "lab@example.com"},
+         {"description", ""},
+         {"emailOnError", false},
+         {"config",
+          json::object{
+              {"lifecycle", json::object{{"reregistrationTimeout", 4}}},
+              {"workerConfig",
+               json::object{{"environment", json::object{{name, value}, {"VALUE", value}}}}}}}}));
+  };
+  announce(4);
+  pool_with("IFS", "early");
+  const auto agent = start();
+  agent->wait_for("worker runs with early");
+  pool_with("LD_PRELOAD", "later");
+  agent->wait_for("worker has later");
+  const std::string variables = content_of(folder / "state/environment.sh");
+  EXPECT_THAT(variables, AllOf(HasSubstr("VALUE='later'"), Not(HasSubstr("LD_PRELOAD"))));
+  EXPECT_THAT(content_of("/proc/" + std::to_string(worker_pid()) + "/environ"),
+              Not(HasSubstr("IFS=")));
+  EXPECT_THAT(agent->output(), AllOf(HasSubstr("workerConfig.environment.IFS"),
+                                     HasSubstr("workerConfig.environment.LD_PRELOAD")));
 }
 
 TEST_F(MachineInTrouble, whose_disk_is_full_says_so_and_ends) {

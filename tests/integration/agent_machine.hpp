@@ -24,6 +24,9 @@ inline bool lives(pid_t pid) {
 // A host with a pool of announced machines, one of them announced, and a folder for its agent.
 class Machine : public ::testing::Test {
  protected:
+  explicit Machine(const Variables& of_host = {})
+      : host("[providers.rack]\nplugin = \"provider/static\"\n", of_host, MUSTER_SHIPPED_PLUGINS) {}
+
   // `lasts`: seconds that credentials are good for.
   void announce(int lasts = 3600) {
     set_pool(lasts, "first");
@@ -105,7 +108,7 @@ class Machine : public ::testing::Test {
     if (!answer) throw std::runtime_error(answer.error().message);
   }
 
-  Musterd host{"[providers.rack]\nplugin = \"provider/static\"\n", {}, MUSTER_SHIPPED_PLUGINS};
+  Musterd host;
   TemporaryFolder folder;
   std::string secret;
   std::string top_keys;  // further lines of the agent's configuration

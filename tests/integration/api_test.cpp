@@ -305,6 +305,7 @@ TEST_F(OwnApi, every_answer_is_as_described) {
   // Worker configurations.
   asked(api, "getWorkerConfigurations", 200);
   asked(api, "reloadWorkerConfigurations", 200);
+  asked(api, "acceptEmptyWorkerConfigurations", 400);
   EXPECT_EQ(asked(api, "listConfigurationFiles", 200).at("files").as_array().size(), 2u);
   asked(api, "listConfigurationFiles", 404, {}, "?refused=true");
   asked(api, "getConfigurationFile", 404, {{"configurationId", "none"}});

@@ -1,5 +1,8 @@
 // A host that is killed, or whose store is damaged, in the middle of its work.
+#include <algorithm>
+#include <csignal>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -16,11 +19,14 @@ using namespace std::chrono_literals;
 
 constexpr int pool_size = 5;
 
+namespace fs = std::filesystem;
+
 std::string host_toml(const TemporaryFolder& folder) {
   return "workerConfigurations = \"" + (folder / "workers").string() +
          "\"\n"
          "[http]\naccessLog = false\n"
          "[fleet]\nlistEvery = \"1s\"\n"
+         "[store]\nscrubEvery = \"50ms\"\n"
          "[providers.sim]\nplugin = \"provider/simulated\"\n"
          "[providers.sim.config]\nstateFile = \"" +
          (folder / "cloud.json").string() + "\"\n";
@@ -70,6 +76,111 @@ void wait_until(So so, const char* what) {
     std::this_thread::sleep_for(1ms);
   }
   throw std::runtime_error(std::string("never: ") + what);
+}
+
+// Every machine that was ever launched.
+std::size_t launches(const TemporaryFolder& folder) {
+  std::ifstream file(folder / "cloud.json");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto state = json::parse_object(text);
+  return state ? state->at("machines").as_object().size() : 0;
+}
+
+bool has_event(const Musterd& host, const std::string& kind, const std::string& text) {
+  const auto page = host.client().get("/api/muster/v1/events?limit=1000&kind=" + kind);
+  return page && json::write(*page).find(text) != std::string::npos;
+}
+
+bool has_file(const fs::path& folder, const std::string& beginning) {
+  return std::ranges::any_of(fs::directory_iterator(folder), [&](const fs::directory_entry& entry) {
+    return entry.path().filename().string().starts_with(beginning);
+  });
+}
+
+// Every bit of one byte in each page but the first.
+void damage_pages(const fs::path& file) {
+  std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+  for (std::uintmax_t page = 1; page < fs::file_size(file) / 4096; ++page) {
+    bytes.seekg(static_cast<std::streamoff>(page * 4096 + 3000));
+    const auto byte = static_cast<char>(~bytes.get());
+    bytes.seekp(static_cast<std::streamoff>(page * 4096 + 3000));
+    bytes.put(byte);
+  }
+}
+
+// A host with its five workers, which a test then lets lose something.
+struct LosingHost {
+  LosingHost() {
+    write_workers(folder);
+    host.emplace(host_toml(folder), Variables{}, MUSTER_SHIPPED_PLUGINS);
+    wait_until([&] { return workers(*host).size() == pool_size; }, "five workers");
+    before = workers(*host);
+  }
+
+  TemporaryFolder folder;
+  std::optional<Musterd> host;
+  std::set<std::string> before;
+};
+
+TEST(FleetRuntime, a_database_that_is_damaged_under_a_running_host_is_repaired_from_memory) {
+  LosingHost losing;
+  const TemporaryFolder& folder = losing.folder;
+  Musterd& host = *losing.host;
+  host.process().signal(SIGTERM);  // so that all is in the file, and nothing in its log
+  host.process().exit_code();
+  host.start();
+  wait_until([&] { return workers(host).size() == pool_size; }, "five workers again");
+  damage_pages(host.data_directory() / "muster.db");
+  wait_until([&] { return has_file(host.data_directory(), "muster.db.damaged-"); }, "a repair");
+  wait_until([&] { return has_event(host, "store-repaired", "is damaged"); }, "its event");
+  wait_until(
+      [&] {
+        return host.client().post("/api/muster/v1/backup", {{"file", "repaired.db"}}).has_value();
+      },
+      "a backup");
+  host.kill();
+  host.start();
+  wait_until([&] { return workers(host) == losing.before; }, "the workers of before");
+  EXPECT_EQ(machines(folder), losing.before);
+}
+
+TEST(FleetRuntime, a_host_that_lost_its_database_takes_in_its_workers_and_launches_no_others) {
+  LosingHost losing;
+  const TemporaryFolder& folder = losing.folder;
+  Musterd& host = *losing.host;
+  host.kill();
+  const fs::path store = host.data_directory() / "muster.db";
+  for (const char* ending : {"", "-wal", "-shm"}) fs::remove(store.string() + ending);
+  host.start();
+  wait_until([&] { return workers(host) == losing.before; }, "the workers of before");
+  wait_until([&] { return has_event(host, "store-incomplete", "was acknowledged"); }, "its event");
+  EXPECT_THAT(json::write(host.status()), HasSubstr("holds no change"));
+  EXPECT_EQ(machines(folder), losing.before);
+  EXPECT_EQ(launches(folder), static_cast<std::size_t>(pool_size)) << "nothing was launched twice";
+}
+
+TEST(FleetRuntime, an_empty_folder_at_a_start_ends_nobody_until_an_operator_says_so) {
+  LosingHost losing;
+  const TemporaryFolder& folder = losing.folder;
+  Musterd& host = *losing.host;
+  host.kill();
+  fs::remove(folder / "workers" / "build.toml");
+  host.start();
+  const auto held = [&] {
+    const auto shown = host.client().get("/api/muster/v1/worker-configurations");
+    return shown && shown->at("heldBack").as_bool();
+  };
+  wait_until(held, "held back");
+  wait_until([&] { return workers(host) == losing.before; }, "the workers of before");
+  const std::vector<std::string> where{"--data-directory", host.data_directory().string()};
+  EXPECT_THAT(run("muster", {"status", where[0], where[1]}).output,
+              HasSubstr("muster config accept-empty"));
+  const Finished accepted = run("muster", {"config", "accept-empty", where[0], where[1]});
+  EXPECT_EQ(accepted.exit_code, 0) << accepted.output;
+  wait_until([&] { return machines(folder).empty(); }, "the end of all workers");
+  EXPECT_FALSE(held());
+  EXPECT_TRUE(has_event(host, "configuration-emptied", "admin"));
+  EXPECT_NE(run("muster", {"config", "accept-empty", where[0], where[1]}).exit_code, 0);
 }
 
 TEST(FleetRuntime, a_host_that_is_killed_while_it_launches_loses_and_doubles_nothing) {

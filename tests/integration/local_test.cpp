@@ -1,10 +1,12 @@
 // The whole job on one machine: a real host, local workers with real agents, and the example
 // worker.
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <set>
 #include <sstream>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +22,9 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 using ::testing::UnorderedElementsAreArray;
 
 struct Wishes {
@@ -39,11 +43,16 @@ class LocalWorkers : public ::testing::Test {
   void start(const Wishes& wishes, const std::string& kept = "1h",
              const std::string& grace = "10s") {
     fs::create_directories(tasks() / "done");
+    // As root, workers are another user: they need what a stranger may use.
+    for (const fs::path& shared : {folder.path(), tasks(), tasks() / "done"})
+      fs::permissions(shared, fs::perms(0777));
     wish(wishes);
     write_script("stubborn",
                  "trap 'echo told >>\"$PLACE/told\"' TERM\necho idle >\"$MUSTER_REPORTS\"\n"
                  "while :; do sleep 1000 & wait; done\n");
-    host = std::make_unique<Musterd>(host_toml(kept, grace), Variables{}, MUSTER_SHIPPED_PLUGINS);
+    host = std::make_unique<Musterd>(host_toml(kept, grace),
+                                     Variables{{"A_TOKEN_OF_THE_HOST", "hunter2"}},
+                                     MUSTER_SHIPPED_PLUGINS);
     host->keep_port();
   }
 
@@ -192,7 +201,7 @@ class LocalWorkers : public ::testing::Test {
 
   void write_script(const std::string& name, const std::string& text) const {
     std::ofstream(folder / name) << "#!/bin/sh\n" << text;
-    ::chmod((folder / name).c_str(), 0700);
+    ::chmod((folder / name).c_str(), 0755);
   }
 };
 
@@ -211,6 +220,60 @@ TEST_F(LocalWorkers, come_for_tasks_do_each_of_them_once_and_go_when_nothing_is_
   EXPECT_TRUE(eventually([&] { return marked("").empty() && names_in(local()).empty(); }))
       << "processes and folders are gone";
   EXPECT_THAT(names_in(tasks() / "claimed"), IsEmpty());
+}
+
+// What a task can learn of the host that runs as the same or, as root, as another user.
+TEST_F(LocalWorkers, have_no_rights_and_no_secrets_of_the_host) {
+  start({.most = 1});
+  // No folder but the data directory itself stands between a task and what is in it.
+  fs::permissions(host->folder(), fs::perms(0711));
+  const std::string data = host->data_directory().string();
+  task("look",
+       "id -u; id -G; grep -E 'NoNewPrivs|CapEff|Groups' /proc/self/status\n"
+       "for file in admin-token admin.env muster.db; do cat " +
+           data + "/$file && echo READ $file; done\nls " + data + " && echo LISTED\n" + "cat " +
+           local().string() +
+           "/*/secret && echo READ secret\ncat \"${MUSTER_CREDENTIALS_FILE%/*}\"/secret && echo "
+           "READ own secret\n"
+           "env; ls -l /proc/self/fd; pwd; touch here && echo WORKS\n");
+  ASSERT_TRUE(eventually([&] { return is_done("look"); }));
+  const std::string seen = output_of("look");
+  EXPECT_THAT(seen, AllOf(HasSubstr("NoNewPrivs:\t1"), HasSubstr("WORKS"),
+                          Not(HasSubstr("A_TOKEN_OF_THE_HOST"))));
+  EXPECT_THAT(seen, Not(HasSubstr(data + "/lock"))) << "an open file of the host";
+  if (::geteuid() != 0) return;  // the same user can read what that user can read
+  EXPECT_THAT(seen, AllOf(Not(HasSubstr("READ")), Not(HasSubstr("LISTED")),
+                          HasSubstr("CapEff:\t0000000000000000"), HasSubstr("Groups:\t \n"),
+                          Not(StartsWith("0\n"))));
+}
+
+TEST_F(LocalWorkers, take_no_variable_that_changes_what_programs_run) {
+  start({.most = 1});
+  Wishes bad;
+  bad.greeting = "hello\"\nBASH_ENV = \"/tmp/evil";
+  wish(bad);
+  EXPECT_TRUE(eventually([&] {
+    return json::write(host->status()).find("workerConfig.environment.BASH_ENV") !=
+           std::string::npos;
+  })) << json::write(host->status());
+  const auto pool = host->client().put(
+      "/api/worker-manager/v1/worker-pool/worker-manager%2Fapi",
+      {{"providerId", "local"},
+       {"owner", "team@example.com"},
+       {"description", ""},
+       {"emailOnError", false},
+       {"config",
+        json::object{
+            {"minCapacity", 0},
+            {"maxCapacity", 1},
+            {"launchConfigs",
+             json::array{json::object{
+                 {"capacityPerInstance", 1},
+                 {"image", "example-1"},
+                 {"workerConfig",
+                  json::object{{"environment", json::object{{"LD_PRELOAD", "/tmp/x.so"}}}}}}}}}}});
+  ASSERT_FALSE(pool);
+  EXPECT_THAT(pool.error().message, HasSubstr("workerConfig.environment.LD_PRELOAD"));
 }
 
 // As somebody at a terminal sees it.
@@ -262,6 +325,29 @@ TEST_F(LocalWorkers, outlive_a_host_that_is_killed_and_none_is_lost_or_doubled) 
   });
   EXPECT_EQ(alive, launched) << "nobody was launched twice";
   for (const auto& [worker, pid] : had_registered) EXPECT_EQ(running.at(worker), pid) << worker;
+}
+
+TEST_F(LocalWorkers, go_on_when_their_host_has_lost_its_database) {
+  start({.least = 2, .most = 2, .credentials = "4s"});
+  ASSERT_TRUE(eventually([&] { return agents().size() == 2; }));
+  const auto before = agents();
+  ASSERT_TRUE(eventually([&] {
+    return std::ranges::all_of(before, [&](const auto& agent) {
+      return state_of(agent.first) == "running" && implementation_of(agent.first) > 0;
+    });
+  }));
+  std::map<std::string, pid_t> implementations;
+  for (const auto& [worker, pid] : before) implementations[worker] = implementation_of(worker);
+  host->kill();
+  const std::string store = (host->data_directory() / "muster.db").string();
+  for (const char* ending : {"", "-wal", "-shm"}) fs::remove(store + ending);
+  host->start();
+  EXPECT_TRUE(eventually([&] {
+    return std::ranges::all_of(
+        before, [&](const auto& agent) { return state_of(agent.first) == "running"; });
+  })) << "they have registered again";
+  EXPECT_EQ(agents(), before) << "the same agents, and no others";
+  for (const auto& [worker, pid] : implementations) EXPECT_EQ(implementation_of(worker), pid);
 }
 
 TEST_F(LocalWorkers, whose_agents_are_killed_leave_nothing_behind_and_are_replaced) {

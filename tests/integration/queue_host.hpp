@@ -20,7 +20,8 @@ inline const std::string queue_api = "/api/muster/v1/";
 // With one pool, worker-manager/build, of so many simulated workers, all of which have registered.
 class QueueHost {
  public:
-  explicit QueueHost(std::size_t workers, const std::string& more_rules = {}) {
+  explicit QueueHost(std::size_t workers, const std::string& more_rules = {},
+                     const Variables& variables = {}) {
     std::filesystem::create_directories(folder_ / "workers");
     std::ofstream(folder_ / "workers" / "build.toml")
         << "workerTypes = [\"build\"]\n[[rules]]\nruleId = \"all\"\ndescription = \"All\"\n"
@@ -28,7 +29,7 @@ class QueueHost {
            "description = \"Builds\"\nminCapacity = "
         << workers << "\nmaxCapacity = " << workers << "\nsimulated.instanceTypes = [\"small\"]\n"
         << more_rules;
-    host_ = std::make_unique<Musterd>(configuration(), Variables{}, MUSTER_SHIPPED_PLUGINS);
+    host_ = std::make_unique<Musterd>(configuration(), variables, MUSTER_SHIPPED_PLUGINS);
     if (!eventually([&] { return this->workers().size() == workers; }))
       throw std::runtime_error("not all workers are launched");
     for (const json::value& worker : this->workers()) register_worker(worker.as_object());

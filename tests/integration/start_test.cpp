@@ -3,6 +3,7 @@
 #include <sstream>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -99,6 +100,42 @@ TEST(Start, an_admin_token_that_others_may_read_exits_1) {
   const Finished refused = run("musterd", {"--config", (folder / "m.toml").string()});
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_NE(refused.output.find("chmod 600"), std::string::npos) << refused.output;
+}
+
+// Root gives them away, others have none: then what root owns stays trusted.
+TEST(Start, a_data_directory_token_or_configuration_of_somebody_else_is_refused) {
+  for (const char* foreign : {"data", "data/admin-token", "m.toml"}) {
+    TemporaryFolder folder;
+    fs::create_directory(folder / "data");
+    std::ofstream(folder / "data/admin-token") << std::string(40, 't');
+    fs::permissions(folder / "data/admin-token", fs::perms(0600));
+    std::ofstream(folder / "m.toml") << "listen = \"127.0.0.1:1\"\ndataDirectory = \"data\"\n";
+    const bool given = ::chown((folder / foreign).c_str(), 4711, 4711) == 0;
+    if (!given) fs::permissions(folder / foreign, fs::perms(0666));
+    const Finished refused = run("musterd", {"--config", (folder / "m.toml").string()});
+    EXPECT_NE(refused.exit_code, 0);
+    EXPECT_NE(refused.output.find(given ? "run chown " : "run chmod "), std::string::npos)
+        << refused.output;
+  }
+}
+
+TEST(Start, few_open_files_are_told_and_no_plugin_is_refused_for_it) {
+  TemporaryFolder folder;
+  std::ofstream(folder / "m.toml") << "listen = \"127.0.0.1:0\"\ndataDirectory = \"data\"\n"
+                                   << "pluginFolders = [\"" MUSTER_SHIPPED_PLUGINS "\"]\n";
+  const std::string program = std::string(MUSTER_PROGRAMS) + "/musterd";
+  std::vector<std::string> words{"/bin/sh", "-c", "ulimit -n 64; exec \"$0\" --config \"$1\"",
+                                 program, (folder / "m.toml").string()};
+  if (::geteuid() == 0) {  // who could raise the limit
+    ASSERT_EQ(::chown(folder.path().c_str(), 65534, 65534), 0);
+    words.insert(words.begin(),
+                 {"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"});
+  }
+  Process host(words.front(), {words.begin() + 1, words.end()});
+  host.wait_for("musterd serves http");
+  EXPECT_NE(host.output().find("may have only 64 files open"), std::string::npos) << host.output();
+  EXPECT_NE(host.output().find("a plugin is active"), std::string::npos) << host.output();
+  EXPECT_EQ(host.output().find("a plugin is refused"), std::string::npos) << host.output();
 }
 
 TEST(Start, the_api_needs_the_token_and_health_does_not) {

@@ -40,6 +40,20 @@ Faults random_faults(Random& random) {
   return faults;
 }
 
+void add_lies_and_deafness(Random& random, Faults& faults) {
+  const auto sometimes = [&](double most) {
+    return random.happens(0.5) ? random.fraction() * most : 0;
+  };
+  faults.lying_times_per_hour = sometimes(2);
+  faults.largest_lie = random.happens(0.5) ? 1 : random.fraction();
+  faults.longest_lie = random.between(5min, 3h);
+  faults.listing_invents = sometimes(0.3);
+  faults.freezes_per_hour = sometimes(1);
+  faults.commit_fails = sometimes(0.005);
+  faults.commit_torn = random.fraction();
+  faults.longest_deafness = random.between(1min, 40min);
+}
+
 ProviderScenario random_provider(Random& random, int number) {
   ProviderScenario provider;
   provider.provider_id = ProviderId("cloud-" + std::to_string(number));
@@ -79,6 +93,8 @@ std::shared_ptr<const fleet::PoolSpec> for_queue(const fleet::PoolSpec& made, st
 
 void add_clients(Random& random, Scenario& scenario) {
   if (random.happens(0.7)) scenario.leases_per_hour = static_cast<double>(random.between(1, 30));
+  // A crowd competes for few workers: lines form, and each release and each limit matters.
+  if (random.happens(0.7)) scenario.lease_crowd = random.between(4, 16);
   if (random.happens(0.6)) scenario.faults.client_dies = random.fraction() * 0.2;
   if (scenario.leases_per_hour == 0) return;
   for (int i = 0; i < 4; ++i) {
@@ -160,6 +176,7 @@ Scenario random_scenario(std::uint64_t seed) {
   scenario.duration = random.between(1h, 4h);
   scenario.wind_down = 12h;
   scenario.settings.stopped_kept = random.happens(0.5) ? milliseconds(24h) : milliseconds(30min);
+  scenario.settings.give_up_older_after = 5min;  // effects of its calls may be that late here
   scenario.faults = random_faults(random);
   const auto clouds = static_cast<int>(random.between(1, 3));
   for (int i = 0; i < clouds; ++i) scenario.providers.push_back(random_provider(random, i));
@@ -211,6 +228,8 @@ Scenario random_scenario(std::uint64_t seed) {
          random.between(1, 15), random.between(10s, 30min)});
     at += random.between(1s, 20min);
   }
+  Random of_lies(seed * 15'485'863 + 3);
+  add_lies_and_deafness(of_lies, scenario.faults);
   // Of their own draws, so that the rest of a seed's scenario is the same with and without them.
   Random of_clients(seed * 104'729 + 7);
   add_clients(of_clients, scenario);

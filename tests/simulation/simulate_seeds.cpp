@@ -1,6 +1,6 @@
-// Runs random scenarios: simulate_seeds [--seed N] [--count N] [--seconds N] [--verbose]. Each runs
-// twice, for the same seed must give the same bytes. Ends with 1 at the first seed that violates an
-// invariant, and prints the command that replays it.
+// Runs random scenarios: simulate_seeds [--seed N] [--count N] [--seconds N] [--verbose]. Every
+// fourth runs twice, for the same seed must give the same bytes. Ends with 1 at the first seed that
+// violates an invariant, and prints the command that replays it.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -61,18 +61,20 @@ int main(int argc, char** argv) {
   const auto start = std::chrono::steady_clock::now();
   std::uint64_t ran = 0;
   std::int64_t steps = 0, crashes = 0, done = 0;
+  double hours = 0;
   for (std::uint64_t seed = arguments.seed; seed < arguments.seed + arguments.count; ++seed) {
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() >
         arguments.seconds)
       break;
     const Report report = World(random_scenario(seed), strategies.by_name()).run();
-    const Report again = World(random_scenario(seed), strategies.by_name()).run();
     if (arguments.verbose) {
       std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
       print(report);
     }
     std::vector<std::string> wrong = report.violations;
-    if (report.digest != again.digest) wrong.push_back("two runs of the same seed differ");
+    if (seed % 4 == 1 &&
+        World(random_scenario(seed), strategies.by_name()).run().digest != report.digest)
+      wrong.push_back("two runs of the same seed differ");
     if (!wrong.empty()) {
       std::printf("seed %llu violates what must hold:\n", static_cast<unsigned long long>(seed));
       for (const std::string& violation : wrong) std::printf("  %s\n", violation.c_str());
@@ -82,13 +84,14 @@ int main(int argc, char** argv) {
     }
     ++ran;
     steps += report.steps;
+    hours += std::chrono::duration<double, std::ratio<3600>>(report.end).count();
     crashes += report.crashes;
     for (const auto& [pool, of] : report.pools) done += of.done;
   }
   std::printf(
-      "%llu seeds from %llu, each twice: %lld steps, %lld crashes, %lld tasks done, nothing "
-      "violated\n",
-      static_cast<unsigned long long>(ran), static_cast<unsigned long long>(arguments.seed),
+      "%llu seeds from %llu: %.0f simulated hours, %lld steps, %lld crashes, %lld tasks done, "
+      "nothing violated\n",
+      static_cast<unsigned long long>(ran), static_cast<unsigned long long>(arguments.seed), hours,
       static_cast<long long>(steps), static_cast<long long>(crashes), static_cast<long long>(done));
   return ran > 0 ? 0 : 1;
 }

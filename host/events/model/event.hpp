@@ -16,10 +16,11 @@ namespace muster::events {
 //
 // Launch configurations: launch-configuration-created, -updated, -archived, -paused, -resumed.
 //
-// Providers: hold-began, hold-ended, provider-up, provider-down, instance-unknown, machine-refused.
+// Providers: hold-began, hold-ended, provider-up, provider-down, instance-unknown, machine-refused,
+// listing-doubted, listing-believed.
 //
-// The host: plugin-activated, -refused, -stopped; configuration-accepted, -refused; client-created,
-// -changed, -removed; relay-registration.
+// The host: plugin-activated, -refused, -stopped; configuration-accepted, -refused, -emptied;
+// client-created, -changed, -removed; relay-registration; store-repaired, store-incomplete.
 struct Event {
   static constexpr std::string_view table = "events";
   static constexpr std::size_t key_columns = 1;

@@ -66,7 +66,7 @@ std::int64_t Dispatcher::launch(Index pool, Index at, std::int64_t instances, co
   if (!providers_[provider].up) return 0;
   const std::int64_t capacity = instance_capacity(*spec);
   instances = std::min(instances, registry_.capacity_room(pool, at) / capacity);
-  if (holds_.find(launch_configs_[at])) return 0;
+  if (holds_.find(launch_configs_[at]) || is_doubted(launch_configs_[at])) return 0;
   bool canary = false;
   if (const bidding::Hold* hold = holds_.find_probed(launch_configs_[at])) {
     instances = std::min<std::int64_t>(instances, 1);
@@ -126,7 +126,9 @@ void Dispatcher::dispatch(Index index) {
     if (is_held(*next)) {
       const Launchable held = std::move(*next);
       lane.waiting.erase(next);
-      give_up(held, "what it would be launched from is held since it was chosen");
+      give_up(held,
+              "what it would be launched from is held, or its provider's list is doubted, "
+              "since it was chosen");
       continue;
     }
     lane.last_served = next->pool;
@@ -145,13 +147,22 @@ void Dispatcher::dispatch(Index index) {
 // key that was tried before: its fate must be found out.
 bool Dispatcher::is_held(const Launchable& launchable) const {
   const LaunchConfigState& launch_config = launch_configs_[launchable.launch_config];
-  if (holds_.empty() || launch_config.removed()) return false;
+  const bool doubted = is_doubted(launch_config);
+  if ((holds_.empty() && !doubted) || launch_config.removed()) return false;
   for (const std::int64_t number : launchable.workers)
     if (const Index found = table_.find(number); found != no_index)
-      if (workers_[found].canary || workers_[found].attempts > 0) return false;
+      if ((workers_[found].canary && !doubted) || workers_[found].attempts > 0) return false;
+  if (doubted) return true;
   const bidding::Hold* hold = holds_.find(launch_config);
   return hold && !leaves_doubt(hold->error.error_class) &&
          hold->error.error_class != ErrorClass::throttle;
+}
+
+// What is there is not known: nothing is added to it.
+bool Dispatcher::is_doubted(const LaunchConfigState& launch_config) const {
+  return !launch_config.removed() &&
+         doubt_about(providers_[launch_config.provider],
+                     region_of_launch(launch_config.spec->launch_config)) != nullptr;
 }
 
 // Nobody was asked for them, so nothing is left behind; the pool looks elsewhere.

@@ -56,6 +56,7 @@ class Dispatcher : Stage {
 
   Lane& lane(Index provider);
   bool is_held(const Launchable& launchable) const;
+  bool is_doubted(const LaunchConfigState& launch_config) const;
   void give_up(const Launchable& launchable, const std::string& why);
   void send(Index provider, Launchable launchable);
   void launch_error(Index worker, const Error& error);

@@ -97,6 +97,7 @@ void Dispatcher::take_instance(Index index, const Instance& instance) {
   worker->lost = false;
   worker->attempts = 0;
   worker->missing = 0;
+  worker->missing_since = {};
   worker->since = clock_.now();
   if (worker->state == WorkerState::requested) worker->reason = "launched, boots";
 }

@@ -57,7 +57,8 @@ void LaunchLimits::share_scarce_providers() {
     if (claims.empty()) continue;
     std::vector<std::int64_t> sums;
     for (const Claim& claim : claims) sums.push_back(claim.held + claim.wants);
-    const std::int64_t limit = *provider.settings.max_capacity;
+    const std::int64_t limit = std::max<std::int64_t>(
+        0, *provider.settings.max_capacity - registry_.protected_rows().capacity_of(provider.id));
     const auto first = static_cast<std::size_t>(outbox_.coming_number()) % claims.size();
     std::vector<std::int64_t> shares = bidding::fair_shares(sums, limit, first);
     share_by_whole_instances(claims, limit, first, shares);
@@ -108,7 +109,9 @@ LaunchLimits::Claim LaunchLimits::claim_on(Index index, Index provider) const {
     if (launch_config.provider != provider || launch_config.status != LaunchConfigStatus::active)
       continue;
     const std::int64_t unit = instance_capacity(*launch_config.spec);
-    if (registry_.capacity_room(index, at) < unit || holds_.find(launch_config)) continue;
+    if (registry_.capacity_room(index, at) < unit || holds_.find(launch_config) ||
+        doubt_about(providers_[provider], region_of_launch(launch_config.spec->launch_config)))
+      continue;
     claim.unit = claim.unit == 0 ? unit : std::min(claim.unit, unit);
   }
   if (claim.unit > 0) claim.wants = (pool.want + claim.unit - 1) / claim.unit * claim.unit;

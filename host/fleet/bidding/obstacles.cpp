@@ -110,6 +110,22 @@ std::optional<verdict::Obstacle> LaunchLimits::obstacle_of(Index pool, Index ind
         .text = name + ": provider " + provider.id.str() + " is not available" +
                 (provider.trouble.empty() ? "" : ": " + provider.trouble),
         .who = "an operator: see `muster plugin list` and the log for " + provider.id.str()};
+  if (settings_.list_before_launches && !provider.listed_for_pools)
+    return verdict::Obstacle{
+        .cause = verdict::cause::provider_down,
+        .scope = "provider " + provider.id.str(),
+        .text = name + ": the store lost changes, and what runs at provider " + provider.id.str() +
+                " is not known yet: its list is awaited" +
+                (provider.trouble.empty() ? "" : ": " + provider.trouble),
+        .who = "nobody: the list is asked for; if it fails, see: muster providers"};
+  if (const std::string* doubt = doubt_about(provider, region_of_launch(document)))
+    return verdict::Obstacle{
+        .cause = verdict::cause::list_doubted,
+        .scope = "provider " + provider.id.str(),
+        .text = name + ": provider " + provider.id.str() + ": " + *doubt,
+        .who = "the administrator of " + provider.id.str() +
+               "; it ends by itself when a list is complete again, or when the missing workers "
+               "were silent for long enough to be gone"};
   if (const bidding::Hold* hold = holds_.find(launch_config)) return held(*hold, name);
   if (weight.value <= 0)
     return verdict::Obstacle{

@@ -50,77 +50,96 @@ void PoolConfiguration::configure(const Configuration& configuration) {
   link_.configure_pools();
 }
 
-void PoolConfiguration::take_pool(Index index, const std::shared_ptr<const PoolSpec>& spec) {
+// The event of the pool comes before those of what it consists of: kept, new, gone.
+void PoolConfiguration::take_pool(Index index, const std::shared_ptr<const PoolSpec>& spec,
+                                  Report report) {
   if (pools_[index].spec == spec) return;
+  const LaunchConfigChanges changes = changes_of(pools_[index], *spec);
   const auto before = std::exchange(pools_[index].spec, spec);
   const std::string by = "configured by " + (spec->origin.empty() ? "the API" : spec->origin);
+  const bool changed =
+      changes.any() || !before || report == Report::all || to_json(*before) != to_json(*spec);
   if (!before)
-    outbox_.emit_event("worker-pool-created", pools_[index], by);  // before what it consists of
-  std::vector<LaunchConfigId> ids;
-  std::int64_t created = 0, updated = 0, archived = 0;
-  for (const auto& launch_config : spec->launch_configs) {
-    ids.push_back(launch_config->launch_config.launch_config_id);
-    const Taken taken = take_launch_config(index, launch_config);
-    created += taken == Taken::created;
-    updated += taken == Taken::updated;
-  }
-  std::ranges::sort(ids);
-  for (const Index at : pools_[index].launch_configs)
-    if (launch_configs_[at].status != LaunchConfigStatus::archived &&
-        !std::ranges::binary_search(ids,
-                                    launch_configs_[at].spec->launch_config.launch_config_id)) {
-      archive(at);
-      ++archived;
-    }
+    outbox_.emit_event("worker-pool-created", pools_[index], by);
+  else if (changed)
+    outbox_.emit_event("worker-pool-updated", pools_[index], by,
+                       change_of_provider(*before, *spec));
+  for (const auto& [known, launch_config] : changes.kept)
+    keep_launch_config(known, launch_config, report);
+  for (const auto& launch_config : changes.created) create_launch_config(index, launch_config);
+  for (const Index at : changes.archived) archive(at);
   Pool& pool = pools_[index];
-  if (created + updated + archived > 0 || !before || to_json(*before) != to_json(*spec)) {
+  if (changed) {
     registry_.touch_pool(index);
     pool.last_modified = clock_.now();
     if (!before) pool.created = clock_.now();
-    if (before)
-      outbox_.emit_event("worker-pool-updated", pool, by, change_of_provider(*before, *spec));
     outbox_.journal(pool, "configuration",
-                    std::to_string(spec->launch_configs.size()) + " launch configurations: " +
-                        std::to_string(created) + " new, " + std::to_string(archived) + " archived",
+                    std::to_string(spec->launch_configs.size()) +
+                        " launch configurations: " + std::to_string(changes.created.size()) +
+                        " new, " + std::to_string(changes.archived.size()) + " archived",
                     {{"origin", spec->origin}, {"settings", codec::to_value(spec->settings)}}, {});
   }
-  if (created > 0) machines_.list_refused(pool);
+  if (!changes.created.empty()) machines_.list_refused(pool);
   renewal_.judge_conformance(index);
   for (const Index at : pool.workers) table_.set_timer(at);  // its times may have changed
   agenda_.wake(index, true);
 }
 
 // One that is active again counts as created.
-PoolConfiguration::Taken PoolConfiguration::take_launch_config(
-    Index pool, const std::shared_ptr<const LaunchConfigSpec>& spec) {
+PoolConfiguration::LaunchConfigChanges PoolConfiguration::changes_of(const Pool& pool,
+                                                                     const PoolSpec& spec) const {
+  LaunchConfigChanges changes;
+  std::vector<LaunchConfigId> ids;
+  for (const auto& launch_config : spec.launch_configs) {
+    const LaunchConfigId& id = launch_config->launch_config.launch_config_id;
+    ids.push_back(id);
+    const Index known = registry_.find_launch_config(pool, id);
+    if (known == no_index || launch_configs_[known].status == LaunchConfigStatus::archived) {
+      changes.created.push_back(launch_config);
+      continue;
+    }
+    changes.kept.emplace_back(known, launch_config);
+    changes.updated |= !same_content(*launch_configs_[known].spec, *launch_config);
+  }
+  std::ranges::sort(ids);
+  for (const Index at : pool.launch_configs)
+    if (launch_configs_[at].status != LaunchConfigStatus::archived &&
+        !std::ranges::binary_search(ids, launch_configs_[at].spec->launch_config.launch_config_id))
+      changes.archived.push_back(at);
+  return changes;
+}
+
+void PoolConfiguration::keep_launch_config(Index known,
+                                           const std::shared_ptr<const LaunchConfigSpec>& spec,
+                                           Report report) {
+  LaunchConfigState& launch_config = launch_configs_[known];
+  const bool same = same_content(*launch_config.spec, *spec);
+  Registry::set_spec(launch_config, spec);
+  if (!same) registry_.touch(known);
+  if (!same || report == Report::all)
+    outbox_.emit_event("launch-configuration-updated", launch_config,
+                       same ? "kept" : "changed in what may change");
+}
+
+void PoolConfiguration::create_launch_config(Index pool,
+                                             const std::shared_ptr<const LaunchConfigSpec>& spec) {
   const Index known =
       registry_.find_launch_config(pools_[pool], spec->launch_config.launch_config_id);
-  if (known != no_index) {
-    LaunchConfigState& launch_config = launch_configs_[known];
-    const bool was_archived = launch_config.status == LaunchConfigStatus::archived;
-    if (!was_archived && same_content(*launch_config.spec, *spec)) {
-      Registry::set_spec(launch_config, spec);
-      return Taken::unchanged;
-    }
-    Registry::set_spec(launch_config, spec);
-    registry_.touch(known);
-    if (!was_archived) {
-      outbox_.emit_event("launch-configuration-updated", launch_config,
-                         "changed in what may change");
-      return Taken::updated;
-    }
-    const bool paused = launch_config.paused_until > clock_.now();  // a pause by an operator stays
-    launch_config.status = paused ? LaunchConfigStatus::paused : LaunchConfigStatus::active;
-    if (!paused) launch_config.paused_until = Time{};
-    launch_config.archived = Time{};
-    launch_config.outdated.reset();
-    outbox_.emit_event("launch-configuration-created", launch_config, "produced again");
-    return Taken::created;
+  if (known == no_index) {
+    const Index added = registry_.add_launch_config(pool, spec, clock_.now());
+    registry_.touch(added);
+    outbox_.emit_event("launch-configuration-created", launch_configs_[added], "new");
+    return;
   }
-  const Index added = registry_.add_launch_config(pool, spec, clock_.now());
-  registry_.touch(added);
-  outbox_.emit_event("launch-configuration-created", launch_configs_[added], "new");
-  return Taken::created;
+  LaunchConfigState& launch_config = launch_configs_[known];
+  Registry::set_spec(launch_config, spec);
+  registry_.touch(known);
+  const bool paused = launch_config.paused_until > clock_.now();  // a pause by an operator stays
+  launch_config.status = paused ? LaunchConfigStatus::paused : LaunchConfigStatus::active;
+  if (!paused) launch_config.paused_until = Time{};
+  launch_config.archived = Time{};
+  launch_config.outdated.reset();
+  outbox_.emit_event("launch-configuration-created", launch_config, "produced again");
 }
 
 void PoolConfiguration::archive(Index index) {
@@ -204,7 +223,7 @@ Result<void> PoolConfiguration::put(const std::shared_ptr<const PoolSpec>& spec,
   if (row.created == Time{}) row.created = clock_.now();
   row.last_modified = clock_.now();
   outbox_.change(store::put(row));
-  take_pool(registry_.index_of_pool(spec->worker_pool_id), spec);
+  take_pool(registry_.index_of_pool(spec->worker_pool_id), spec, Report::all);
   return {};
 }
 
@@ -234,11 +253,17 @@ void PoolConfiguration::write_everything(store::Batch& out) const {
 }
 
 Result<void> PoolConfiguration::load(const store::Store& store) {
-  return store::read_rows<ApiPoolRow>(store, [&](const ApiPoolRow& row) {
+  const auto read = store::read_rows<ApiPoolRow>(store, [&](const ApiPoolRow& row) {
     const Pool* pool = registry_.find_pool(row.worker_pool_id);
     api_rows_[row.worker_pool_id] = row;
     if (pool && pool->spec) api_pools_[row.worker_pool_id] = pool->spec;
   });
+  // A pool whose definition cannot be read stays as it is: no configuration drops it.
+  const ProtectedRows unread(store.set_aside());
+  for (const Pool& pool : pools_)
+    if (!pool.removed() && pool.spec && pool.spec->origin.empty() && unread.has_pool(pool.id))
+      api_pools_.try_emplace(pool.id, pool.spec);
+  return read;
 }
 
 // -------------------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "host/fleet/lifecycle/renewal.hpp"
 #include "host/fleet/queue_link/queue_link.hpp"
@@ -41,9 +43,22 @@ class PoolConfiguration : Stage {
   Result<void> load(const store::Store& store);
 
  private:
-  enum class Taken { unchanged, updated, created };
-  void take_pool(Index pool, const std::shared_ptr<const PoolSpec>& spec);
-  Taken take_launch_config(Index pool, const std::shared_ptr<const LaunchConfigSpec>& spec);
+  // Whether events also tell of launch configurations that stay as they are, as clients of the API
+  // know it.
+  enum class Report { changes, all };
+  struct LaunchConfigChanges {
+    std::vector<std::pair<Index, std::shared_ptr<const LaunchConfigSpec>>> kept;
+    std::vector<std::shared_ptr<const LaunchConfigSpec>> created;
+    std::vector<Index> archived;
+    bool updated = false;  // some of those that are kept
+    bool any() const { return updated || !created.empty() || !archived.empty(); }
+  };
+  LaunchConfigChanges changes_of(const Pool& pool, const PoolSpec& spec) const;
+  void take_pool(Index pool, const std::shared_ptr<const PoolSpec>& spec,
+                 Report report = Report::changes);
+  void keep_launch_config(Index known, const std::shared_ptr<const LaunchConfigSpec>& spec,
+                          Report report);
+  void create_launch_config(Index pool, const std::shared_ptr<const LaunchConfigSpec>& spec);
   void drop_pool(Index pool);
   void archive(Index launch_config);
   std::optional<Error> refuse_file_pool(const WorkerPoolId& pool) const;

@@ -21,9 +21,9 @@ Worker described(const DeclaredWorker& declared) {
   return worker;
 }
 
+// Not until when: a client that declares it again counts from its own now.
 bool same(const Worker& a, const Worker& b) {
-  return a.origin == b.origin && a.capacity == b.capacity && a.expires == b.expires &&
-         a.provider_data == b.provider_data;
+  return a.origin == b.origin && a.capacity == b.capacity && a.provider_data == b.provider_data;
 }
 
 const char* declared_by(Origin origin) {
@@ -44,9 +44,10 @@ std::int32_t machine_capacity(std::int64_t capacity) {
 }
 
 Index DeclaredMachines::add(Worker worker, const WorkerName& name, Index launch_config) {
-  const Index before = table_.lookup(launch_configs_[launch_config].provider,
-                                     name.worker_group.str(), name.worker_id.str());
-  if (before != no_index) termination_.forget(before);  // this is its next life
+  const Index before = table_.lookup(launch_configs_[launch_config].provider, name);
+  const bool elsewhere = before != no_index && worker.origin == Origin::owner &&
+                         pools_[workers_[before].pool].id != name.worker_pool_id;
+  if (before != no_index && !elsewhere) termination_.forget(before);  // this is its next life
   worker.number = outbox_.next_number();
   worker.provider = launch_configs_[launch_config].provider;
   worker.pool = launch_configs_[launch_config].pool;
@@ -75,16 +76,14 @@ Result<void> DeclaredMachines::declare(const DeclaredWorker& declared) {
     return Error::invalid("the worker's expiry must be in the future, not at " +
                           format_time(declared.expires));
   Worker worker = described(declared);
-  const Index known =
-      table_.lookup(launch_configs_[*launch_config].provider, declared.name.worker_group.str(),
-                    declared.name.worker_id.str());
+  const Index known = table_.lookup(declared.name);
   if (known != no_index) {
     const Worker& there = workers_[known];
-    const bool same_pool = pools_[there.pool].id == declared.name.worker_pool_id;
-    if (there.state == WorkerState::running && same_pool && same(there, worker)) return {};
+    const bool same_provider = there.provider == launch_configs_[*launch_config].provider;
+    if (there.state == WorkerState::running && same_provider && same(there, worker)) return {};
     if (there.state != WorkerState::stopped)
       return Error::invalid(in_words(declared.name) + " is there already" +
-                            (same_pool ? " and differs" : ", in another pool"))
+                            (same_provider ? " and differs" : ", of another provider"))
           .with_code("conflict");
   }
   const Pool& pool = pools_[launch_configs_[*launch_config].pool];
@@ -130,7 +129,7 @@ Result<void> DeclaredMachines::admit(Index provider, const WorkerName& name,
                                      const Admission& admission) {
   const std::int32_t capacity = machine_capacity(admission.capacity);
   std::string data = json::write(admission.provider_data);
-  const Index known = table_.lookup(provider, name.worker_group.str(), name.worker_id.str());
+  const Index known = table_.lookup(provider, name);
   if (known != no_index && is_alive(workers_[known])) {
     const Worker& there = workers_[known];
     if (pools_[there.pool].id != name.worker_pool_id)

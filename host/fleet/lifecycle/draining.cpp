@@ -61,7 +61,10 @@ bool Draining::may_shrink(const Pool& pool, const Worker& worker) const {
       pool.outside.pending > 0 ||
       (pool.in_queue > 0 && launch_configs_[worker.launch_config].queue_wants_it);
   if (waited_for && pool.surplus < worker.capacity) return false;
-  if (totals.running - worker.capacity < pool.spec->settings.min_capacity) return false;
+  // Not all workers say when they work; the queue knows how many of them do.
+  const std::int64_t least =
+      std::max(pool.spec->settings.min_capacity, pool.outside.claimed.value_or(0));
+  if (totals.running - worker.capacity < least) return false;
   const std::int64_t idle_after =
       totals.idle - std::max(0, worker.capacity - std::max(0, worker.busy));
   return pool.spec->lifecycle.warm_capacity <= 0 ||
@@ -76,8 +79,7 @@ void Draining::shrink(Index index) {
   for (const Index at : pool.workers) {
     const Worker& worker = workers_[at];
     if (worker.state == WorkerState::running && worker.drain == Drain::none && worker.busy == 0 &&
-        !worker.declared() &&
-        worker.idle_since + registry_.lifecycle_of(worker).idle_timeout <= clock_.now())
+        !worker.declared() && deadlines_.is_long_idle(worker) <= clock_.now())
       idle.emplace_back(worker.idle_since, at);
   }
   std::ranges::sort(idle);

@@ -1,6 +1,7 @@
 #include "host/fleet/lifecycle/termination.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <muster/codec.hpp>
 
@@ -19,6 +20,7 @@ void WorkerTermination::stop(Index index, std::string reason) {
     WorkerEdit worker(table_, index);
     if (worker->canary) holds_.canary_ended(*worker);
     worker->state = WorkerState::stopping;
+    worker->ends = false;
     worker->since = clock_.now();
     worker->attempts = 0;
     worker->reason = std::move(reason);
@@ -62,7 +64,12 @@ void WorkerTermination::stopped(Index index, std::string reason) {
   agenda_.wake(worker.pool);
 }
 
-void WorkerTermination::gone(Index index, std::string reason) {
+void WorkerTermination::vanished(Index index, std::string reason) {
+  report_end(index, reason);
+  stop(index, std::move(reason));
+}
+
+void WorkerTermination::report_end(Index index, const std::string& reason) {
   const Worker& worker = workers_[index];
   if (worker.state == WorkerState::requested) {
     launch_configs_[worker.launch_config].health.failed_later(clock_.now(), ErrorClass::transient);
@@ -72,13 +79,12 @@ void WorkerTermination::gone(Index index, std::string reason) {
   } else if (worker.state == WorkerState::running && worker.drain != Drain::interrupted) {
     outbox_.pool_error(worker, "operation-error", "is gone", reason);
   }
-  stopped(index, std::move(reason));
 }
 
 void WorkerTermination::revive(Index index) {
   WorkerEdit worker(table_, index);
   worker->state = WorkerState::stopping;
-  worker->terminating = false;
+  worker->ends = worker->terminating = false;
 }
 
 void WorkerTermination::forget(Index index) {
@@ -101,21 +107,24 @@ std::size_t WorkerTermination::waiting(Index provider) const {
   return provider < waiting_.size() ? waiting_[provider].size() : 0;
 }
 
-void WorkerTermination::end_instance(Index index, const Instance& instance, std::string reason) {
+void WorkerTermination::end_instances(Index index, std::vector<WorkerRef> instances,
+                                      std::string reason) {
   const ProviderId& provider = providers_[index].id;
-  TerminateRequest request{
-      .owner = identity_.owner_of(provider),
-      .workers = {{instance.worker_group, instance.worker_id, instance.provider_data}},
-      .reason = std::move(reason)};
+  TerminateRequest request{.owner = identity_.owner_of(provider),
+                           .workers = std::move(instances),
+                           .reason = std::move(reason)};
   calls_.ask(AskTermination{provider, std::move(request)}, {.provider = index});
 }
 
-void WorkerTermination::end_duplicate(Index worker, const Instance& instance) {
+void WorkerTermination::end_duplicate(Index worker, const Instance& instance, bool told) {
   if (instance.state == InstanceState::stopped || instance.state == InstanceState::stopping) return;
-  outbox_.pool_error(workers_[worker], "provider-error", "was launched twice",
-                     "the provider made " + instance.worker_id.str() + " and " +
-                         workers_[worker].worker_id + " for one launch; the former is ended");
-  end_instance(workers_[worker].provider, instance, "the provider launched it twice");
+  if (told)
+    outbox_.pool_error(workers_[worker], "provider-error", "was launched twice",
+                       "the provider made " + instance.worker_id.str() + " and " +
+                           workers_[worker].worker_id + " for one launch; the former is ended");
+  end_instances(workers_[worker].provider,
+                {{instance.worker_group, instance.worker_id, instance.provider_data}},
+                "the provider launched it twice");
 }
 
 void WorkerTermination::send(Index index) {
@@ -149,6 +158,14 @@ void WorkerTermination::answered(const PendingCall& call, const Result<Terminati
     registry_.provider_fine(call.provider);
   else
     registry_.provider_trouble(call.provider, answer.error().message, clock_.now());
+  std::set<Index> failed;
+  if (answer)
+    for (const Termination::Failure& failure : answer->failures)
+      if (const Index index =
+              table_.lookup(call.provider, failure.worker_group.str(), failure.worker_id.str());
+          index != no_index && failed.insert(index).second && is_alive(workers_[index]))
+        outbox_.pool_error(workers_[index], "termination-error", "cannot be terminated",
+                           failure.error.message);
   for (const std::int64_t number : call.workers) {
     const Index found = table_.find(number);
     if (found == no_index || !is_alive(workers_[found])) continue;
@@ -156,16 +173,11 @@ void WorkerTermination::answered(const PendingCall& call, const Result<Terminati
     worker->terminating = false;
     worker->since = clock_.now();
     if (worker->attempts < 200) ++worker->attempts;
+    if (!answer || failed.contains(found) || worker->state != WorkerState::stopping) continue;
+    worker->ends = true;
+    agenda_.wake(worker->pool);  // it has room for another
   }
-  if (!answer) return;
-  for (const Termination::Failure& failure : answer->failures) {
-    const Index index =
-        table_.lookup(call.provider, failure.worker_group.str(), failure.worker_id.str());
-    if (index != no_index && is_alive(workers_[index]))
-      outbox_.pool_error(workers_[index], "termination-error", "cannot be terminated",
-                         failure.error.message);
-  }
-  list_soon(call.provider);
+  if (answer) list_soon(call.provider);
 }
 
 }  // namespace muster::fleet

@@ -23,8 +23,9 @@ class WorkerTermination : Stage {
                        const std::string& description);
   // It has ended. IDEMPOTENT.
   void stopped(Index worker, std::string reason);
-  // It has ended at its provider, and the host did not ask for that.
-  void gone(Index worker, std::string reason);
+  // It seems to have ended at its provider, and the host did not ask for that: an error of the
+  // pool. The provider is asked to terminate it all the same, so that nothing is left if it lives.
+  void vanished(Index worker, std::string reason);
   // A worker that was given up turns out to have an instance: it is stopping again.
   void revive(Index worker);
   // Nothing is known of it any more.
@@ -32,16 +33,18 @@ class WorkerTermination : Stage {
 
   // Its provider is asked with the next call. IDEMPOTENT.
   void request(Index worker);
-  // An instance that is no worker is terminated.
-  void end_instance(Index provider, const Instance& instance, std::string reason);
-  // A second instance of a launch.
-  void end_duplicate(Index worker, const Instance& instance);
+  // Instances that are no workers are terminated.
+  void end_instances(Index provider, std::vector<WorkerRef> instances, std::string reason);
+  // A second instance of a launch. `told`: the pool gets an error.
+  void end_duplicate(Index worker, const Instance& instance, bool told = true);
   // Asks the provider for all that wait.
   void send(Index provider);
   void answered(const PendingCall& call, const Result<Termination>& answer);
   std::size_t waiting(Index provider) const;
 
  private:
+  void report_end(Index worker, const std::string& reason);
+
   ProviderHolds& holds_;
   QueueLink& link_;
   std::vector<std::vector<std::int64_t>> waiting_;  // workers by number, by provider

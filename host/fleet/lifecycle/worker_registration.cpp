@@ -30,9 +30,11 @@ Result<Registered> WorkerRegistration::register_worker(const WorkerName& name,
   if (proven.admission)
     if (const auto admitted = machines_.admit(at, name, *proven.admission); !admitted)
       return admitted.error();
-  const Index index = table_.lookup(at, name.worker_group.str(), name.worker_id.str());
+  const Index index = table_.lookup(at, name);
   if (index == no_index || pools_[workers_[index].pool].id != name.worker_pool_id) {
     list_soon(at);  // its launch may have lost its answer
+    if (const Index pool = registry_.find_pool_index(name.worker_pool_id); pool != no_index)
+      pools_[pool].stranger_at = clock_.now();
     return Error::not_found("there is no " + in_words(name) +
                             " yet; if it was launched a moment ago, try again soon");
   }
@@ -53,10 +55,17 @@ Result<Registered> WorkerRegistration::register_worker(const WorkerName& name,
     return no_longer_wanted(in_words(name) + " is outdated: " + worker.reason);
   if (worker.declared() && launch_config.outdated)
     return no_longer_wanted(in_words(name) + " is outdated: " + *launch_config.outdated);
+  if (!may_register(worker, proven.registration_key))
+    return Error::invalid("Worker " + name.worker_group.str() + "/" + name.worker_id.str() +
+                          " has registered already: a worker that was launched registers once, and "
+                          "renews with its secret");
   const bool first = worker.registered == Time{};
   const bool was_away = worker.drain == Drain::absent || worker.drain == Drain::nonconformant ||
                         (worker.drain == Drain::interrupted && worker.declared());
-  if (first) became_running(index);
+  if (first) {
+    became_running(index);
+    WorkerEdit(table_, index)->registration_key = proven.registration_key;
+  }
   Registered registered = renew(index, secret, {});
   link_.keep_reported(worker.number, proven.reported);
   if (was_away) draining_.end(index, "it has registered");
@@ -67,8 +76,16 @@ Result<Registered> WorkerRegistration::register_worker(const WorkerName& name,
   return registered;
 }
 
+bool WorkerRegistration::may_register(const Worker& worker, const Sha256& key) const {
+  if (worker.declared() || worker.state == WorkerState::requested) return true;
+  return worker.registration_key != Sha256{} &&
+         equal_in_constant_time(worker.registration_key, key);
+}
+
 void WorkerRegistration::became_running(Index index) {
-  if (!workers_[index].declared()) measurements_.measure_start(workers_[index]);
+  // One that was found at its provider has credentials from before: nobody knows when it started.
+  const bool was_found = workers_[index].credentials_expire != Time{};
+  if (!workers_[index].declared() && !was_found) measurements_.measure_start(workers_[index]);
   {
     WorkerEdit worker(table_, index);
     if (worker->canary) holds_.canary_succeeded(*worker);
@@ -87,10 +104,23 @@ void WorkerRegistration::became_running(Index index) {
   agenda_.wake(worker.pool);
 }
 
+// A worker that does not say whether it works may do so: with a refusal it would lose its task.
+bool WorkerRegistration::may_finish(const Worker& worker, Time now) const {
+  const bool works = worker.busy != 0 || link_.leased_of(worker) > 0;
+  return works && now < worker.since + registry_.lifecycle_of(worker).finish_tasks;
+}
+
+// One that is outdated: no longer than it may stay, but not less than it had.
+Time WorkerRegistration::renewed_until(const Worker& worker, Time now) const {
+  const Lifecycle& life = registry_.lifecycle_of(worker);
+  const Time expire = now + life.reregistration_timeout;
+  if (worker.drain != Drain::outdated) return expire;
+  return std::max(worker.credentials_expire, std::min(expire, worker.since + life.finish_tasks));
+}
+
 Registered WorkerRegistration::renew(Index index, const Sha256& secret, const Sha256& next_secret) {
-  const Lifecycle& life = registry_.lifecycle_of(workers_[index]);
   WorkerEdit worker(table_, index);
-  worker->credentials_expire = clock_.now() + life.reregistration_timeout;
+  worker->credentials_expire = renewed_until(*worker, clock_.now());
   worker->last_active = clock_.now();
   worker->secret = secret;
   worker->next_secret = next_secret;
@@ -100,9 +130,7 @@ Registered WorkerRegistration::renew(Index index, const Sha256& secret, const Sh
           launch_configs_[registry_.newest_launch_config(*worker)].spec->worker_config};
 }
 
-Result<Registered> WorkerRegistration::reregister_worker(const WorkerName& name,
-                                                         const Sha256& secret,
-                                                         const Sha256& next_secret) {
+Result<Index> WorkerRegistration::renewing(const WorkerName& name, const Sha256& secret) const {
   const auto index = table_.known(name);
   if (!index) return index.error();
   const Worker& worker = workers_[*index];
@@ -119,7 +147,17 @@ Result<Registered> WorkerRegistration::reregister_worker(const WorkerName& name,
     return no_longer_wanted(in_words(name) + " was declared until " + format_time(worker.expires));
   if (worker.drain == Drain::nonconformant)
     return no_longer_wanted(in_words(name) + " is in quarantine: " + worker.reason);
-  if (worker.drain == Drain::outdated) {
+  return index;
+}
+
+Result<Registered> WorkerRegistration::reregister_worker(const WorkerName& name,
+                                                         const Sha256& secret,
+                                                         const Sha256& next_secret) {
+  const auto index = renewing(name, secret);
+  if (!index) return index.error();
+  const Worker& worker = workers_[*index];
+  const bool outdated = worker.drain == Drain::outdated;
+  if (outdated && !may_finish(worker, clock_.now())) {
     Error told = no_longer_wanted(in_words(name) + " is outdated: " + worker.reason);
     if (worker.declared() && pools_[worker.pool].spec)
       quarantine_.set_aside(*index, "outdated: " + worker.reason);
@@ -128,7 +166,31 @@ Result<Registered> WorkerRegistration::reregister_worker(const WorkerName& name,
   const bool was_absent = worker.drain == Drain::absent;
   Registered renewed = renew(*index, secret, next_secret);
   if (was_absent) draining_.end(*index, "it has renewed its credentials");
+  if (outdated) renewed.outdated = worker.reason;
   return renewed;
+}
+
+Result<Registered> WorkerRegistration::renewal_without_store(const WorkerName& name,
+                                                             const Sha256& secret, Time now) const {
+  const auto index = renewing(name, secret);
+  if (!index) return index.error();
+  const Worker& worker = workers_[*index];
+  const bool outdated = worker.drain == Drain::outdated;
+  if (outdated && !may_finish(worker, now))
+    return no_longer_wanted(in_words(name) + " is outdated: " + worker.reason);
+  return Registered{worker.number,
+                    launch_configs_[worker.launch_config].spec->launch_config.launch_config_id,
+                    renewed_until(worker, now),
+                    launch_configs_[registry_.newest_launch_config(worker)].spec->worker_config,
+                    outdated ? std::optional(worker.reason) : std::nullopt};
+}
+
+void WorkerRegistration::renewed_without_store(const WorkerName& name, Time credentials_expire) {
+  const Index index = table_.lookup(name);
+  if (index == no_index || workers_[index].state != WorkerState::running ||
+      workers_[index].credentials_expire >= credentials_expire)
+    return;
+  WorkerEdit(table_, index)->credentials_expire = credentials_expire;
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -137,6 +199,10 @@ Result<Registered> WorkerRegistration::reregister_worker(const WorkerName& name,
 Result<void> WorkerRegistration::worker_active(const WorkerName& name, std::int64_t busy) {
   const auto index = table_.known(name);
   if (!index) return index.error();
+  // One that was found at its provider works, and comes back when it renews: it is not to end.
+  const Worker& known = workers_[*index];
+  if (known.state == WorkerState::requested && known.credentials_expire != Time{})
+    return Error::invalid(in_words(name) + " has not registered with this host yet");
   if (workers_[*index].state != WorkerState::running)
     return no_longer_wanted(in_words(name) + " does not run");
   const std::int64_t most =
@@ -177,9 +243,7 @@ Result<ShouldTerminate> WorkerRegistration::should_terminate(const WorkerName& n
   const bool works = link_.leased_of(worker) > 0;
   // A worker that reports its work has its idleTimeout; another asks when it thinks it is time.
   const bool long_idle =
-      worker.busy < 0 ||
-      (worker.busy == 0 &&
-       worker.idle_since + registry_.lifecycle_of(worker).idle_timeout <= clock_.now());
+      worker.busy < 0 || (worker.busy == 0 && deadlines_.is_long_idle(worker) <= clock_.now());
   // After a start the demand is not known yet.
   if (!works && worker.drain == Drain::none && clock_.may_judge() && long_idle &&
       draining_.may_shrink(pools_[worker.pool], worker))

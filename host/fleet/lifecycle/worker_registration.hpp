@@ -29,6 +29,10 @@ class WorkerRegistration : Stage {
                                      const Sha256& secret, const Proven& proven);
   Result<Registered> reregister_worker(const WorkerName& name, const Sha256& secret,
                                        const Sha256& next_secret);
+  // See Fleet.
+  Result<Registered> renewal_without_store(const WorkerName& name, const Sha256& secret,
+                                           Time now) const;
+  void renewed_without_store(const WorkerName& name, Time credentials_expire);
   Result<void> worker_active(const WorkerName& name, std::int64_t busy);
   Result<ShouldTerminate> should_terminate(const WorkerName& name);
   Result<PoolErrorRow> report_error(const WorkerName& name, const std::string& kind,
@@ -39,7 +43,15 @@ class WorkerRegistration : Stage {
   Result<void> sign_off(const WorkerName& name, const std::string& reason);
 
  private:
+  // A worker that was launched registers once; again only with the key that it showed then, which
+  // the tasks on it cannot read as they can read the proofs of clouds.
+  bool may_register(const Worker& worker, const Sha256& key) const;
+  // It is outdated, but has work and time for it.
+  bool may_finish(const Worker& worker, Time now) const;
+  Time renewed_until(const Worker& worker, Time now) const;
   void became_running(Index worker);
+  // Of one that may renew its credentials with this secret, unless it is outdated.
+  Result<Index> renewing(const WorkerName& name, const Sha256& secret) const;
   Registered renew(Index worker, const Sha256& secret, const Sha256& next_secret);
 
   ProviderHolds& holds_;

@@ -18,7 +18,8 @@ WorkerTimers::Next WorkerTimers::on_timer(Index index) {
       if (has_instance(worker) && !worker.terminating) termination_.request(index);
       break;
     case WorkerState::stopped:
-      if (worker.since + settings_.stopped_kept <= clock_.now()) termination_.forget(index);
+      if (clock_.may_judge() && worker.since + settings_.stopped_kept <= clock_.now())
+        termination_.forget(index);
       break;
   }
   return Next::nothing;
@@ -26,16 +27,17 @@ WorkerTimers::Next WorkerTimers::on_timer(Index index) {
 
 WorkerTimers::Next WorkerTimers::on_requested(Index index) {
   const Worker& worker = workers_[index];
-  const auto timeout = registry_.lifecycle_of(worker).registration_timeout;
   if (worker.phase == LaunchPhase::launched && clock_.may_judge() &&
-      worker.since + timeout <= clock_.now()) {
+      deadlines_.registration_ends(worker) <= clock_.now()) {
+    const auto timeout = std::chrono::duration_cast<std::chrono::seconds>(
+        deadlines_.registration_ends(worker) - worker.since);
     termination_.stop_with_error(
         index, "registration-timeout", "never registered",
         "it was launched and did not register within " + std::to_string(timeout.count()) + " s");
     return Next::nothing;
   }
   if (worker.phase != LaunchPhase::uncertain) return Next::nothing;
-  if (!worker.lost && worker.since + settings_.lost_after <= clock_.now()) {
+  if (!worker.lost && deadlines_.is_lost(worker) <= clock_.now()) {
     WorkerEdit(table_, index)->lost = true;
     agenda_.wake(worker.pool);
   }
@@ -52,7 +54,7 @@ void WorkerTimers::on_running(Index index) {
   if (may_judge && deadlines_.lapse(worker) <= now) return quarantine_.on_lapse(index);
   // An outdated one has until its credentials expire.
   if (may_judge && worker.busy <= 0 && worker.drain != Drain::outdated && !worker.declared() &&
-      std::max(worker.last_active, worker.registered) + life.queue_inactivity_timeout <= now)
+      deadlines_.is_inactive(worker) <= now)
     return termination_.stop_with_error(index, "inactivity-timeout", "was not active",
                                         "it did not report activity for " +
                                             std::to_string(life.queue_inactivity_timeout.count()) +
@@ -60,10 +62,10 @@ void WorkerTimers::on_running(Index index) {
   if (worker.quarantined_until != Time{} && worker.quarantined_until <= now)
     return quarantine_.expire(index);
   if (worker.drain == Drain::surplus && worker.busy == 0 && may_judge &&
-      worker.since + settings_.drain_grace <= now)
+      deadlines_.drain_ends(worker) <= now)
     return termination_.stop(index, worker.reason);
   if (worker.drain == Drain::none && worker.busy == 0 && may_judge &&
-      worker.idle_since + life.idle_timeout <= now)
+      deadlines_.is_long_idle(worker) <= now)
     draining_.shrink(worker.pool);
 }
 

@@ -31,6 +31,10 @@ struct Lifecycle {
     friend bool operator==(const CyclingBudget&, const CyclingBudget&) = default;
   } cycling_budget = {};
 
+  // How long an outdated worker that works, or does not say whether it does, has for its tasks: so
+  // long its credentials are renewed.
+  std::chrono::seconds finish_tasks{24 * 3600};
+
   // When cycling may begin, in UTC; none: always. A window that ends before it begins spans
   // midnight.
   struct Window {

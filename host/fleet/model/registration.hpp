@@ -7,6 +7,7 @@
 #include <muster/provider.hpp>
 
 #include "host/fleet/model/queue_facts.hpp"
+#include "lib/base/secret.hpp"
 
 namespace muster::fleet {
 
@@ -16,6 +17,7 @@ struct Registered {
   LaunchConfigId launch_config_id;
   Time credentials_expire{};
   json::object worker_config;
+  std::optional<std::string> outdated = {};  // it is to end when its work is done: why
 };
 
 struct ShouldTerminate {
@@ -36,6 +38,8 @@ struct Proven {
   std::optional<Admission> admission = {};
   json::object claims = {};  // for those who hear of it
   std::optional<QueueFacts> reported = {};
+  // Of the key that the worker itself has chosen; all zero: none.
+  Sha256 registration_key = {};
 };
 
 // A worker that nobody launches: its owner says that it is there.

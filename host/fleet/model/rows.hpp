@@ -160,6 +160,8 @@ struct WorkerRow {
   std::string secret_digest = {};
   std::string next_secret_digest = {};
   Origin origin = Origin::launched;
+  // Of the key with which a launched worker may register again.
+  std::string registration_key_digest = {};
 
   static constexpr auto fields(auto visit) {
     return visit(
@@ -184,7 +186,8 @@ struct WorkerRow {
         required("lastModified", &WorkerRow::last_modified),
         required("secretDigest", &WorkerRow::secret_digest),
         required("nextSecretDigest", &WorkerRow::next_secret_digest),
-        required("origin", &WorkerRow::origin));
+        required("origin", &WorkerRow::origin),
+        required("registrationKeyDigest", &WorkerRow::registration_key_digest));
   }
 };
 

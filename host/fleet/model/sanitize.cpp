@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <muster/utf8.hpp>
+
 namespace muster::fleet {
 namespace {
 
@@ -11,8 +13,7 @@ constexpr std::size_t longest_name = 1000;
 constexpr std::size_t most_problems = 100;
 
 bool is_name(const std::string& text) {
-  return !text.empty() && text.size() <= longest_name &&
-         std::ranges::none_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  return !text.empty() && text.size() <= longest_name && is_plain_text(text);
 }
 
 void sanitize(Error& error) {
@@ -78,6 +79,7 @@ void sanitize(Notices& notices) {
 }  // namespace
 
 std::string shortened(std::string text) {
+  if (!is_utf8(text)) text = valid_utf8(text);
   if (text.size() <= longest_text) return text;
   std::size_t end = longest_text;
   while (end > longest_text - 4 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;

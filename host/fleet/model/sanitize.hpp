@@ -18,7 +18,7 @@ inline std::int64_t instance_capacity(const LaunchConfigSpec& spec) {
   return std::clamp<std::int64_t>(spec.launch_config.capacity_per_instance, 1, largest_capacity);
 }
 
-// At most about 2000 bytes, cut between characters.
+// At most about 2000 bytes of UTF-8, cut between characters.
 std::string shortened(std::string text);
 // From zero on.
 std::int64_t clamp_capacity(std::int64_t capacity);

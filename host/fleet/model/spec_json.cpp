@@ -26,6 +26,7 @@ struct Document {
   std::optional<std::int64_t> cycling_workers;
   double cycling_share = 1;
   std::vector<WindowDocument> cycling_windows;
+  std::int64_t finish_tasks = Lifecycle().finish_tasks.count();
   std::vector<ProviderId> providers;
   std::vector<std::string> teams, public_worker_keys;
   std::vector<queue::Strategy> placement_strategies;
@@ -45,6 +46,7 @@ struct Document {
         optional("cyclingWorkers", &Document::cycling_workers),
         required("cyclingShare", &Document::cycling_share),
         optional("cyclingWindows", &Document::cycling_windows),
+        optional("finishTasks", &Document::finish_tasks),
         required("providers", &Document::providers), optional("teams", &Document::teams),
         optional("publicWorkerKeys", &Document::public_worker_keys),
         optional("placementStrategies", &Document::placement_strategies),
@@ -71,6 +73,7 @@ json::object to_json(const PoolSpec& spec) {
                     .cycling_workers = life.cycling_budget.workers,
                     .cycling_share = life.cycling_budget.share,
                     .cycling_windows = {},
+                    .finish_tasks = life.finish_tasks.count(),
                     .providers = spec.providers,
                     .teams = spec.teams,
                     .public_worker_keys = spec.public_worker_keys,
@@ -101,6 +104,7 @@ Result<PoolSpec> pool_spec_from_json(const json::object& from) {
                     .idle_timeout = seconds(document->idle_timeout),
                     .warm_capacity = document->warm_capacity,
                     .cycling_budget = {document->cycling_workers, document->cycling_share},
+                    .finish_tasks = seconds(document->finish_tasks),
                     .cycling_windows = {}},
       .providers = document->providers,
       .launch_configs = {},

@@ -36,6 +36,7 @@ struct Worker {
   bool lost = false;         // without an answer for so long that others are launched instead
   bool called = false;       // a launch call with its key is on its way, or waits for its turn
   bool terminating = false;  // likewise a termination
+  bool ends = false;         // it is stopping, and its provider has said that it ends it
   bool dirty = false;        // not yet in the batch of changes
   bool canary = false;       // its fate decides on a hold
   bool claimed = false;      // it has worked
@@ -48,11 +49,13 @@ struct Worker {
   double price = 0;
   Time created{}, since{}, registered{}, credentials_expire{}, last_active{}, idle_since{},
       interruption{}, quarantined_until{};
-  Time timer{};  // the time that its timer is set to
+  Time missing_since{};  // when the first of those listings began
+  Time timer{};          // the time that its timer is set to
   std::string worker_id, reason, provider_data;
   Time last_modified{};
   Time expires{};                  // of a worker that its owner declared
   Sha256 secret{}, next_secret{};  // digests; all zero: there is none
+  Sha256 registration_key{};       // likewise: what it must show to register again
 
   // The host did not launch it, so it is no instance of a listing and does not end for lack of
   // work.
@@ -83,16 +86,18 @@ struct Totals {
   std::int64_t running = 0;    // takes work
   std::int64_t draining = 0;   // runs, takes no new work
   std::int64_t stopping = 0;
+  std::int64_t ending = 0;           // of stopping: its provider has not said yet that it ends it
   std::int64_t absent = 0;           // declared, and not registered now
   std::int64_t busy = 0;             // of running, as far as known
   std::int64_t idle = 0;             // likewise
   std::int64_t workers = 0;          // not stopped
   std::int64_t running_workers = 0;  // running or draining, and not absent
 
-  // What limits of pools and launch configurations are about: what can work, or will.
-  std::int64_t used() const { return requested + lost + running + draining; }
+  // What limits of pools and launch configurations are about: all that may be alive, whatever the
+  // host wants to become of it.
+  std::int64_t used() const { return requested + lost + running + draining + ending; }
   // What a provider's limit is about: what it has.
-  std::int64_t occupied() const { return used() + stopping; }
+  std::int64_t occupied() const { return used() - ending + stopping; }
   friend bool operator==(const Totals&, const Totals&) = default;
 };
 
@@ -126,6 +131,7 @@ struct Pool {
   std::vector<Index> workers;  // not stopped
   std::vector<Index> stopped;  // and not forgotten yet
   Time created{}, last_modified{};
+  Time stranger_at{};  // when a worker that is not known tried to register last
   Totals totals;
   PoolDemand outside;            // demand that sources report
   std::int64_t in_queue = 0;     // and that of the host's own queue
@@ -151,11 +157,15 @@ struct ProviderState {
   bool has_notices = false;
   bool declares_machines = false;
   Totals totals;
-  Time list_at{};        // when the next listing is due
-  Time listed{};         // when the last good listing began; Time{}: never in this run
-  Time trouble_since{};  // calls fail since then
+  Time list_at{};                 // when the next listing is due
+  Time listed{};                  // when the last good listing began; Time{}: never in this run
+  bool listed_for_pools = false;  // a listing that began after pools were configured was good
+  Time trouble_since{};           // calls fail since then
   std::string trouble;
   std::int64_t unsure = 0;  // workers whose launch has no known outcome
+  // Why its listings are not believed, by region; "": everywhere. Nothing is launched there.
+  std::map<std::string, std::string> doubts;
+  Time doubted_since{};
 };
 
 inline bool is_alive(const Worker& worker) {
@@ -165,6 +175,21 @@ inline bool is_alive(const Worker& worker) {
 // An instance is known, which can be terminated.
 inline bool has_instance(const Worker& worker) {
   return !worker.worker_id.empty();
+}
+
+// Where it is launched; empty if its provider has no regions.
+inline const std::string& region_of_launch(const LaunchConfig& launch_config) {
+  static const std::string none;
+  const auto found = launch_config.placement.facts.find("region");
+  return found == launch_config.placement.facts.end() ? none : found->second;
+}
+
+// Why the provider's listings are not believed in that region; null: they are.
+inline const std::string* doubt_about(const ProviderState& provider, const std::string& region) {
+  if (provider.doubts.empty()) return nullptr;
+  auto found = provider.doubts.find("");
+  if (found == provider.doubts.end()) found = provider.doubts.find(region);
+  return found == provider.doubts.end() ? nullptr : &found->second;
 }
 
 // What is idle in a pool while requests of the queue wait for it is of no use to them: otherwise

@@ -15,7 +15,9 @@ QueueLink::QueueLink(const StageContext& context, Measurements& measurements)
     : Stage(context),
       measurements_(measurements),
       queue_(std::make_unique<queue::Queue>(settings_.queue,
-                                            static_cast<std::uint64_t>(identity_.epoch))) {}
+                                            static_cast<std::uint64_t>(identity_.epoch))) {
+  queue_->judge_silence_by(clock_.listening());
+}
 
 QueueLink::~QueueLink() = default;
 
@@ -142,14 +144,20 @@ void QueueLink::write_everything(store::Batch& out) const {
 }
 
 Result<void> QueueLink::load_reported(const store::Store& store) {
-  return store::read_rows<WorkerFactsRow>(store, [&](WorkerFactsRow row) {
-    if (auto facts = read_reported(json::value(std::move(row.facts))))
-      reported_[row.number] = std::move(*facts);
+  return store::read_rows<WorkerFactsRow>(store, [&](WorkerFactsRow row) -> Result<void> {
+    auto facts = read_reported(json::value(std::move(row.facts)));
+    if (!facts) return facts.error();
+    reported_[row.number] = std::move(*facts);
+    return {};
   });
 }
 
 Result<void> QueueLink::load_queue(const store::Store& store) {
-  if (const auto read = queue_->load(store, clock_.now()); !read) return read;
+  if (const auto read = queue_->load(
+          store, clock_.now(),
+          [&](std::int64_t worker) { return registry_.protected_rows().has_worker(worker); });
+      !read)
+    return read;
   configure_pools();
   queue_->configure_teams(settings_.teams, settings_.teams_origin, clock_.now());
   if (!queue_->requests().empty()) use();

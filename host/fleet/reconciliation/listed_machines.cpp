@@ -72,7 +72,7 @@ Index ListedMachines::take(Index provider, const AnnouncedMachine& machine,
   if (!names.insert(machine.worker_group.str() + "/" + machine.worker_id.str()).second)
     return refuse("its provider lists this name twice");
   const WorkerName name{machine.worker_pool_id, machine.worker_group, machine.worker_id};
-  Index known = table_.lookup(provider, name.worker_group.str(), name.worker_id.str());
+  Index known = table_.lookup(provider, name);
   if (known != no_index && !is_alive(workers_[known])) known = no_index;
   if (known != no_index && !workers_[known].declared())
     return refuse("a worker of this name was launched and has not ended");

@@ -1,19 +1,22 @@
 #include "host/fleet/reconciliation/reconciliation.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include <muster/codec.hpp>
-
-#include "host/fleet/reconciliation/listing_scope.hpp"
 
 namespace muster::fleet {
 namespace {
 
-// A worker is gone when so many good listings in a row do not show it: clouds forget for a moment.
-constexpr std::uint8_t listings_to_be_gone = 2;
-// A listing that lacks more than half of this many workers at once is not believed so soon.
-constexpr std::size_t suspicious_from = 8;
-constexpr std::int64_t listings_to_be_believed = 5;
+// Of one listing. Those that are left over are there in the next one, too.
+constexpr std::size_t most_strangers_ended = 100;
+// Instances that are unwanted, and are kept as workers until they are gone; of one listing, too.
+constexpr int most_unwanted = 20;
+
+std::string name_of(const Instance& instance) {
+  return instance.worker_group.str() + "/" + instance.worker_id.str();
+}
 
 }  // namespace
 
@@ -22,9 +25,21 @@ Reconciliation::Watch& Reconciliation::watch(Index provider) {
   return watches_[provider];
 }
 
+void Reconciliation::pools_are_configured() {
+  if (std::exchange(configured_, true) || !settings_.list_before_launches) return;
+  for (Index provider = 0; provider < providers_.size(); ++provider)
+    registry_.list_by(provider, clock_.now());
+}
+
 // What became of what is ours is asked at once.
 void Reconciliation::provider_up(Index provider) {
   providers_[provider].list_at = watch(provider).notices_at = clock_.now();
+  // Whether it has said that it ends them is not written down.
+  for (Index at = 0; at < workers_.size(); ++at)
+    if (const Worker& worker = workers_[at];
+        worker.state == WorkerState::stopping && worker.provider == provider &&
+        worker.number != 0 && has_instance(worker) && !worker.ends)
+      termination_.request(at);
 }
 
 void Reconciliation::clock_was_set() {
@@ -54,6 +69,7 @@ void Reconciliation::ask(Index index) {
   const Time now = clock_.now();
   if (watch.listing == 0 && provider.list_at <= now) {
     provider.list_at = now + settings_.list_every;
+    watch.for_pools = configured_;
     watch.listing =
         calls_.ask(AskListing{provider.id, {identity_.owner_of(provider.id)}}, {.provider = index});
   }
@@ -83,18 +99,51 @@ void Reconciliation::listed(const PendingCall& call, const Result<Listing>& answ
     return;
   }
   registry_.provider_fine(call.provider);
-  std::vector<bool> seen(workers_.size(), false);
-  for (const Instance& instance : answer->instances) {
-    const auto host = instance.tags.find("muster-host");
-    if (host != instance.tags.end() && host->second != identity_.host_id)
-      continue;  // another's, not ours
-    const Index index = reconcile_instance(call.provider, instance);
-    if (index != no_index && index < seen.size()) seen[index] = true;
+  Seen seen{std::vector<bool>(workers_.size(), false), std::vector<bool>(workers_.size(), false)};
+  strangers_.clear();
+  unwanted_ = 0;
+  for (const Instance* instance : own_instances(call.provider, *answer)) {
+    const Index index = reconcile_instance(call.provider, *instance);
+    if (index == no_index || index >= seen.listed.size()) continue;
+    (instance->state == InstanceState::stopped ? seen.stopped : seen.listed)[index] = true;
   }
-  missing_instances(call.provider, seen, *answer, call.began);
+  end_strangers(call.provider);
+  watch(call.provider).duplicates = std::exchange(duplicates_, {});
+  absent_.follow(call.provider, seen, *answer, call.began);
   machines_.follow(call.provider, *answer);
   provider.listed = call.began;
+  if (watch(call.provider).for_pools) lists_are_known(call.provider);
   if (providers_[call.provider].unsure > 0) list_soon(call.provider);
+}
+
+void Reconciliation::lists_are_known(Index provider) {
+  if (std::exchange(providers_[provider].listed_for_pools, true) || !settings_.list_before_launches)
+    return;
+  for (Index pool = 0; pool < pools_.size(); ++pool) agenda_.wake(pool);
+}
+
+// Each once: of two that have the same name, the one that is there.
+std::vector<const Instance*> Reconciliation::own_instances(Index provider,
+                                                           const Listing& listing) const {
+  std::vector<const Instance*> instances;
+  std::map<std::string, std::size_t> places;
+  const auto is_tagged_otherwise = [](const Instance& instance, const char* tag,
+                                      const std::string& own) {
+    const auto found = instance.tags.find(tag);
+    return found != instance.tags.end() && found->second != own;
+  };
+  for (const Instance& instance : listing.instances) {
+    // Another host's, or of another provider of this host in the same account.
+    if (is_tagged_otherwise(instance, "muster-host", identity_.host_id) ||
+        is_tagged_otherwise(instance, "muster-provider", providers_[provider].id.str()))
+      continue;
+    const auto [place, first] = places.try_emplace(name_of(instance), instances.size());
+    if (first)
+      instances.push_back(&instance);
+    else if (instances[place->second]->state == InstanceState::stopped)
+      instances[place->second] = &instance;
+  }
+  return instances;
 }
 
 // Returns the worker that the instance belongs to; no_index if none.
@@ -102,12 +151,15 @@ Index Reconciliation::reconcile_instance(Index provider, const Instance& instanc
   Index index = table_.lookup(provider, instance.worker_group.str(), instance.worker_id.str());
   if (index == no_index) {
     index = table_.find(instance.idempotency_key, identity_);
-    if (index == no_index || workers_[index].provider != provider) {
+    if (index == no_index) {
       unknown_instance(provider, instance);
       return no_index;
     }
+    if (workers_[index].provider != provider) return no_index;  // that one's provider has it
     if (has_instance(workers_[index])) {
-      termination_.end_duplicate(index, instance);
+      duplicates_.insert(name_of(instance));
+      termination_.end_duplicate(index, instance,
+                                 !watch(provider).duplicates.contains(name_of(instance)));
       return no_index;
     }
     if (instance.state == InstanceState::stopped) return no_index;
@@ -116,19 +168,14 @@ Index Reconciliation::reconcile_instance(Index provider, const Instance& instanc
   }
   const Worker& worker = workers_[index];
   if (worker.declared()) return no_index;  // of the same name, and no instance
-  if (instance.state == InstanceState::stopped) {
-    if (is_alive(worker))
-      termination_.gone(
-          index, worker.state == WorkerState::stopping ? worker.reason : "the provider stopped it");
-    return index;
-  }
+  if (instance.state == InstanceState::stopped) return index;
   if (worker.state == WorkerState::stopped) {
     // It should be gone and is not.
     termination_.revive(index);
     termination_.request(index);
     return index;
   }
-  if (worker.missing != 0) WorkerEdit(table_, index)->missing = 0;
+  if (worker.missing != 0) table_.note_missing(index, 0, {});
   if (instance.interruption) draining_.interrupt(index, *instance.interruption);
   return index;
 }
@@ -137,16 +184,19 @@ Index Reconciliation::reconcile_instance(Index provider, const Instance& instanc
 // taken in if its pool still wants such a worker, else it ends.
 void Reconciliation::unknown_instance(Index provider, const Instance& instance) {
   if (instance.state == InstanceState::stopped || instance.state == InstanceState::stopping) return;
+  if (registry_.protected_rows().may_own(providers_[provider].id, instance)) return;
   const Index pool = registry_.find_pool_index(instance.worker_pool_id);
   const Index launch_config =
       pool == no_index ? no_index
                        : registry_.find_launch_config(pools_[pool], instance.launch_config_id);
   if (launch_config == no_index || launch_configs_[launch_config].provider != provider) {
     // Before the first configuration it is not known which pools there are.
-    if (configured_) end_stranger(provider, instance);
+    if (configured_) strangers_.push_back(&instance);
     return;
   }
-  // Its number may be anybody's by now; it gets one of its own, as a worker of its own epoch.
+  // Its number may be anybody's by now. It gets one of its own, of this epoch: with the epoch of
+  // the instance its key could be that of another instance, which would then be taken for a second
+  // launch of this one. It may have registered, and comes back when it renews what it has.
   Worker worker;
   worker.number = outbox_.next_number();
   worker.pool = pool;
@@ -155,8 +205,9 @@ void Reconciliation::unknown_instance(Index provider, const Instance& instance) 
   worker.phase = LaunchPhase::launched;
   worker.capacity =
       static_cast<std::int32_t>(std::clamp<std::int64_t>(instance.capacity, 1, 1'000'000));
-  worker.epoch = instance.epoch;
+  worker.epoch = identity_.epoch;
   worker.created = worker.since = clock_.now();
+  worker.credentials_expire = clock_.now() + registry_.lifecycle_of(worker).reregistration_timeout;
   worker.reason = "found at the provider, unknown to this host";
   worker.group = registry_.index_of_group(instance.worker_group.str());
   worker.worker_id = instance.worker_id.str();
@@ -164,8 +215,11 @@ void Reconciliation::unknown_instance(Index provider, const Instance& instance) 
   const LaunchConfigState& state = launch_configs_[launch_config];
   const bool wanted = pools_[pool].spec && state.status != LaunchConfigStatus::archived &&
                       registry_.capacity_room(pool, launch_config) >= worker.capacity;
+  // A listing that invents instances must not fill the store.
+  if (!wanted && ++unwanted_ > most_unwanted) return strangers_.push_back(&instance);
   // One that cannot be taken in within the limits must not count against them either.
   if (!wanted) worker.state = WorkerState::stopping;
+  worker.ends = !wanted;
   const Index index = table_.add(std::move(worker));
   outbox_.journal(
       pools_[pool], "lifecycle",
@@ -175,80 +229,28 @@ void Reconciliation::unknown_instance(Index provider, const Instance& instance) 
   if (!wanted) termination_.request(index);
 }
 
-// Of a pool or launch configuration that is not known: nothing to count it under, so it is ended
-// directly.
-void Reconciliation::end_stranger(Index index, const Instance& instance) {
+// Of a pool or launch configuration that is not known: nothing to count them under, so they are
+// ended directly, and told once as long as they are listed.
+void Reconciliation::end_strangers(Index index) {
   const ProviderState& provider = providers_[index];
-  outbox_.emit_event("instance-unknown", provider,
-                     "instance " + instance.worker_id.str() + " of " + provider.id.str() +
-                         " belongs to nothing that is known and is ended",
-                     {{"workerPoolId", instance.worker_pool_id.str()},
-                      {"workerGroup", instance.worker_group.str()},
-                      {"workerId", instance.worker_id.str()}});
-  termination_.end_instance(index, instance, "it belongs to no pool that is known");
-}
-
-// -------------------------------------------------------------------------------------------------
-// What a listing does not show
-
-void Reconciliation::missing_instances(Index index, const std::vector<bool>& seen,
-                                       const Listing& listing, Time began) {
-  Watch& watch = this->watch(index);
-  std::vector<Index> missing, ended;
-  std::size_t expected = 0;
-  for (Index at = 0; at < seen.size(); ++at) {
-    const Worker& worker = workers_[at];
-    if (!is_alive(worker) || worker.provider != index || worker.declared()) continue;
-    const LaunchConfig& launch_config = launch_configs_[worker.launch_config].spec->launch_config;
-    const std::string& group =
-        worker.group == no_index ? worker.worker_id : registry_.group_name(worker.group);
-    if (hides(listing, group, launch_config)) continue;  // nothing is known
-    if (!has_instance(worker)) {
-      if (worker.phase == LaunchPhase::uncertain && !worker.called && worker.since < began)
-        never_launched(at);
-      continue;
-    }
-    const bool ends = worker.state == WorkerState::stopping;  // it is meant to disappear
-    expected += !ends;
-    if (seen[at] || worker.since >= began) continue;
-    (ends ? ended : missing).push_back(at);
+  std::set<std::string> names;
+  std::vector<WorkerRef> ending;
+  for (const Instance* instance : strangers_) {
+    if (ending.size() >= most_strangers_ended) break;
+    ending.push_back({instance->worker_group, instance->worker_id, instance->provider_data});
+    names.insert(name_of(*instance));
+    if (watch(index).strangers.contains(name_of(*instance))) continue;
+    outbox_.emit_event("instance-unknown", provider,
+                       "instance " + instance->worker_id.str() + " of " + provider.id.str() +
+                           " belongs to nothing that is known and is ended",
+                       {{"workerPoolId", instance->worker_pool_id.str()},
+                        {"workerGroup", instance->worker_group.str()},
+                        {"workerId", instance->worker_id.str()}});
   }
-  for (const Index at : ended) termination_.gone(at, workers_[at].reason);
-  const bool suspicious = missing.size() >= suspicious_from && 2 * missing.size() > expected;
-  watch.bad_listings = suspicious ? watch.bad_listings + 1 : 0;
-  if (suspicious && watch.bad_listings < listings_to_be_believed) {
-    registry_.provider_trouble(index,
-                               "its listing lacks " + std::to_string(missing.size()) + " of " +
-                                   std::to_string(expected) + " workers, which is not believed yet",
-                               clock_.now());
-    list_soon(index);
-    return;
-  }
-  for (const Index at : missing) {
-    // A worker that reported after the listing began is there, whatever the provider says.
-    if (workers_[at].last_active >= began) continue;
-    const int times = workers_[at].missing + 1;
-    if (times >= listings_to_be_gone) {
-      termination_.gone(at, "it vanished: the provider no longer lists it");
-    } else {
-      WorkerEdit(table_, at)->missing = static_cast<std::uint8_t>(times);
-      list_soon(index);
-    }
-  }
-}
-
-// No answer came, and a listing that began later does not have it.
-void Reconciliation::never_launched(Index index) {
-  const Worker& worker = workers_[index];
-  if (deadlines_.retries(worker) && worker.state == WorkerState::requested)
-    return;  // its key is tried again first
-  if (worker.state == WorkerState::requested) {
-    launch_configs_[worker.launch_config].health.failed(clock_.now(), ErrorClass::transient);
-    registry_.touch(worker.launch_config);
-    ++pools_[worker.pool].failed;
-  }
-  termination_.stopped(index,
-                       "it was never launched: no answer came, and the provider does not list it");
+  watch(index).strangers = std::move(names);
+  strangers_.clear();
+  if (!ending.empty())
+    termination_.end_instances(index, std::move(ending), "it belongs to no pool that is known");
 }
 
 }  // namespace muster::fleet

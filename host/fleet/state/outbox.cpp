@@ -141,7 +141,16 @@ Result<void> Outbox::load(const store::Store& store, std::int64_t next_number,
   return store::read_rows<events::Event>(
       store,
       [&](const events::Event& event) { next_event_ = std::max(next_event_, event.number + 1); },
-      {.table = &store::table_of<events::Event>, .backwards = true, .limit = 1});
+      {.table = &store::table_of<events::Event>, .backwards = true, .limit = 1},
+      [&](std::span<const store::Value> unread) {
+        if (const auto* number = std::get_if<std::int64_t>(&unread.front()))
+          next_event_ = std::max(next_event_, *number + 1);
+      });
+}
+
+void Outbox::skip_numbers_below(std::int64_t number) {
+  next_number_ = std::max(next_number_, number);
+  reserved_ = std::max(reserved_, next_number_);
 }
 
 }  // namespace muster::fleet

@@ -54,6 +54,8 @@ class Outbox {
   // Erases what is older than that from the store.
   void erase_before(Time journal, Time events);
   void write_numbers(store::Batch& out) const;
+  // No number below it is given any more.
+  void skip_numbers_below(std::int64_t number);
   // Numbers go on behind those, and behind the newest event in the store.
   Result<void> load(const store::Store& store, std::int64_t next_number, std::int64_t next_event);
 

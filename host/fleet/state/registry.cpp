@@ -106,11 +106,13 @@ std::int64_t Registry::capacity_room(Index pool_index, Index index) const {
   if (!pool.spec) return 0;
   const LaunchConfigState& launch_config = launch_configs_[index];
   const ProviderState& provider = providers_[launch_config.provider];
-  std::int64_t room = pool.spec->settings.max_capacity - pool.totals.used();
+  std::int64_t room =
+      pool.spec->settings.max_capacity - pool.totals.used() - protected_rows_.capacity_of(pool.id);
   if (launch_config.spec->max_capacity)
     room = std::min(room, *launch_config.spec->max_capacity - launch_config.totals.used());
   if (provider.settings.max_capacity)
-    room = std::min(room, *provider.settings.max_capacity - provider.totals.occupied());
+    room = std::min(room, *provider.settings.max_capacity - provider.totals.occupied() -
+                              protected_rows_.capacity_of(provider.id));
   return std::max<std::int64_t>(room, 0);
 }
 

@@ -10,6 +10,7 @@
 
 #include "host/fleet/model/rows.hpp"
 #include "host/fleet/model/state.hpp"
+#include "host/fleet/state/protected_rows.hpp"
 #include "host/store/store.hpp"
 
 namespace muster::fleet {
@@ -71,6 +72,10 @@ class Registry {
   // The launch configuration that replaced the worker's own, if that is archived; else its own.
   Index newest_launch_config(const Worker& worker) const;
 
+  // What rows that cannot be read may stand for. It counts in capacity_room().
+  const ProtectedRows& protected_rows() const { return protected_rows_; }
+  void protect(ProtectedRows rows) { protected_rows_ = std::move(rows); }
+
   void provider_fine(Index provider);
   void provider_trouble(Index provider, const std::string& what, Time now);
   // The next listing is due then, or earlier.
@@ -99,6 +104,7 @@ class Registry {
   std::map<std::string, Index, std::less<>> group_index_;
   std::vector<Index> dirty_launch_configs_;
   std::vector<Index> dirty_pools_;
+  ProtectedRows protected_rows_;
 };
 
 }  // namespace muster::fleet

@@ -5,6 +5,7 @@
 
 #include "host/fleet/model/spec_json.hpp"
 #include "host/fleet/state/registry.hpp"
+#include "host/identifiers/identifiers.hpp"
 #include "host/store/row.hpp"
 
 namespace muster::fleet {
@@ -12,6 +13,11 @@ namespace {
 
 std::optional<Time> known_time(Time time) {
   return time == Time{} ? std::nullopt : std::optional(time);
+}
+
+// A name without a slash can come from no API and no file, and does no harm.
+bool may_be_pool(const WorkerPoolId& id) {
+  return identifiers::is_worker_pool_id(id.str()) || identifiers::is_name(id.str());
 }
 
 }  // namespace
@@ -77,34 +83,36 @@ Result<void> Registry::load(const store::Store& store) {
 }
 
 Result<void> Registry::load_pools(const store::Store& store) {
-  std::optional<Error> wrong;
-  auto read = store::read_rows<PoolRow>(store, [&](PoolRow row) {
+  return store::read_rows<PoolRow>(store, [&](PoolRow row) -> Result<void> {
+    if (!may_be_pool(row.worker_pool_id))
+      return Error::invalid("its workerPoolId is not " +
+                            std::string(identifiers::worker_pool_id.words));
+    std::shared_ptr<const PoolSpec> spec;
+    if (!row.spec.empty()) {
+      auto read = pool_spec_from_json(row.spec);
+      if (!read) return read.error();
+      spec = std::make_shared<const PoolSpec>(std::move(*read));
+    }
     Pool& pool = pools_[index_of_pool(row.worker_pool_id)];
     for (const json::value& point : row.history)
       if (auto decoded = from_value<HistoryPoint>(point)) pool.history.push_back(*decoded);
     pool.created = row.created.value_or(Time{});
     pool.last_modified = row.last_modified.value_or(Time{});
-    if (row.spec.empty()) return;
-    auto spec = pool_spec_from_json(row.spec);
-    if (spec)
-      pool.spec = std::make_shared<const PoolSpec>(std::move(*spec));
-    else
-      wrong = spec.error();
+    pool.spec = std::move(spec);
+    return {};
   });
-  if (!read) return read;
-  if (wrong) return *wrong;
-  return {};
 }
 
 Result<void> Registry::load_launch_configs(const store::Store& store) {
-  std::optional<Error> wrong;
   std::map<Index, std::vector<std::shared_ptr<const LaunchConfigSpec>>> current;
-  auto read = store::read_rows<LaunchConfigRow>(store, [&](LaunchConfigRow row) {
+  const ProtectedRows unread(store.set_aside());
+  auto read = store::read_rows<LaunchConfigRow>(store, [&](LaunchConfigRow row) -> Result<void> {
+    // A row whose key was spoilt may be the one of this pool.
+    const bool orphan = unread.has_pools() && find_pool_index(row.worker_pool_id) == no_index;
+    if (orphan || unread.has_pool(row.worker_pool_id))
+      return Error::invalid("the row of its pool " + row.worker_pool_id.str() + " is set aside");
     auto spec = from_value<LaunchConfigSpec>(json::value(std::move(row.spec)));
-    if (!spec) {
-      wrong = spec.error();
-      return;
-    }
+    if (!spec) return spec.error();
     const Index pool = index_of_pool(row.worker_pool_id);
     const Index index = add_launch_config(
         pool, std::make_shared<const LaunchConfigSpec>(std::move(*spec)), row.created);
@@ -119,10 +127,9 @@ Result<void> Registry::load_launch_configs(const store::Store& store) {
       current[pool].push_back(launch_config.spec);
     else if (!pools_[pool].spec)
       launch_config.outdated = "its pool is no longer configured";
+    return {};
   });
   if (!read) return read;
-  if (wrong)
-    return Error::internal("a launch configuration in the store cannot be read: " + wrong->message);
   for (auto& [pool, specs] : current) {
     if (!pools_[pool].spec) continue;
     auto whole = std::make_shared<PoolSpec>(*pools_[pool].spec);

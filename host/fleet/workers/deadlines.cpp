@@ -15,16 +15,14 @@ std::chrono::milliseconds backoff(std::chrono::milliseconds first, int attempts)
 
 Time Deadlines::due(const Worker& worker) const {
   if (worker.number == 0) return Time::max();
-  const Lifecycle& life = registry_.lifecycle_of(worker);
   Time at = Time::max();
   const auto by = [&](Time time) { at = std::min(at, time); };
   const auto judged_at = [&](Time time) { by(std::max(time, clock_.grace_until())); };
   switch (worker.state) {
     case WorkerState::requested:
-      if (worker.phase == LaunchPhase::launched)
-        judged_at(worker.since + life.registration_timeout);
+      if (worker.phase == LaunchPhase::launched) judged_at(registration_ends(worker));
       if (worker.phase == LaunchPhase::uncertain) {
-        if (!worker.lost) by(worker.since + settings_.lost_after);
+        if (!worker.lost) by(is_lost(worker));
         if (retries(worker)) by(worker.since + backoff(5s, worker.attempts - 1));
       }
       break;
@@ -32,13 +30,12 @@ Time Deadlines::due(const Worker& worker) const {
       if (const Time lapsed = lapse(worker); lapsed != Time::max()) judged_at(lapsed);
       if (worker.expires != Time{}) by(worker.expires);
       if (worker.busy <= 0 && worker.drain != Drain::outdated && !worker.declared())
-        judged_at(std::max(worker.last_active, worker.registered) + life.queue_inactivity_timeout);
+        judged_at(is_inactive(worker));
       if (worker.drain == Drain::none && worker.busy == 0) {
-        const Time idle = std::max(worker.idle_since + life.idle_timeout, clock_.grace_until());
+        const Time idle = std::max(is_long_idle(worker), clock_.grace_until());
         if (idle > clock_.now()) by(idle);
       }
-      if (worker.drain == Drain::surplus && worker.busy == 0)
-        judged_at(worker.since + settings_.drain_grace);
+      if (worker.drain == Drain::surplus && worker.busy == 0) judged_at(drain_ends(worker));
       if (worker.quarantined_until != Time{}) by(worker.quarantined_until);
       break;
     case WorkerState::stopping:
@@ -46,7 +43,7 @@ Time Deadlines::due(const Worker& worker) const {
         by(worker.since + backoff(settings_.terminate_again, worker.attempts));
       break;
     case WorkerState::stopped:
-      by(worker.since + settings_.stopped_kept);
+      judged_at(worker.since + settings_.stopped_kept);
       break;
   }
   return at;
@@ -64,17 +61,47 @@ bool Deadlines::has_expired(const Worker& worker) const {
 
 bool Deadlines::has_lapsed(const Worker& worker) const {
   return worker.credentials_expire == Time{} ||
-         (worker.credentials_expire <= clock_.now() && clock_.may_judge());
+         (credentials_end(worker, 0ms) <= clock_.now() && clock_.may_judge());
+}
+
+// They were given for as long as they are given now.
+Time Deadlines::credentials_end(const Worker& worker, std::chrono::milliseconds later) const {
+  const std::chrono::milliseconds lasts = registry_.lifecycle_of(worker).reregistration_timeout;
+  return clock_.deadline(worker.credentials_expire - lasts, lasts + later);
 }
 
 Time Deadlines::lapse(const Worker& worker) const {
-  const Time outdated_ends = worker.credentials_expire + settings_.after_credentials;
+  const Time outdated_ends = credentials_end(worker, settings_.after_credentials);
   if (!worker.persists_when_absent()) {
     if (worker.credentials_expire == Time{}) return Time::max();
-    return worker.drain == Drain::outdated ? outdated_ends : worker.credentials_expire;
+    return worker.drain == Drain::outdated ? outdated_ends : credentials_end(worker, 0ms);
   }
-  if (worker.drain == Drain::none) return worker.credentials_expire;
+  if (worker.drain == Drain::none) return credentials_end(worker, 0ms);
   return worker.drain == Drain::outdated ? outdated_ends : Time::max();
+}
+
+Time Deadlines::registration_ends(const Worker& worker) const {
+  const Time after_launch =
+      clock_.deadline(worker.since, registry_.lifecycle_of(worker).registration_timeout);
+  if (worker.credentials_expire == Time{}) return after_launch;
+  return std::max(after_launch, credentials_end(worker, 0ms));
+}
+
+Time Deadlines::is_lost(const Worker& worker) const {
+  return clock_.deadline(worker.since, settings_.lost_after);
+}
+
+Time Deadlines::is_inactive(const Worker& worker) const {
+  return clock_.deadline(std::max(worker.last_active, worker.registered),
+                         registry_.lifecycle_of(worker).queue_inactivity_timeout);
+}
+
+Time Deadlines::is_long_idle(const Worker& worker) const {
+  return clock_.deadline(worker.idle_since, registry_.lifecycle_of(worker).idle_timeout);
+}
+
+Time Deadlines::drain_ends(const Worker& worker) const {
+  return clock_.deadline(worker.since, settings_.drain_grace);
 }
 
 }  // namespace muster::fleet

@@ -23,8 +23,19 @@ class Deadlines {
   bool has_lapsed(const Worker& worker) const;
   // When the end of its credentials matters; Time::max(): it does not.
   Time lapse(const Worker& worker) const;
+  // When it was launched and silent for too long, when a launch without an answer was, when a
+  // worker that runs was, when it was idle for long enough to end, and when one that should end by
+  // itself had its time. Of each, time in which the host could not hear does not count. One that
+  // was found at its provider may register for as long as its credentials may last.
+  Time registration_ends(const Worker& worker) const;
+  Time is_lost(const Worker& worker) const;
+  Time is_inactive(const Worker& worker) const;
+  Time is_long_idle(const Worker& worker) const;
+  Time drain_ends(const Worker& worker) const;
 
  private:
+  Time credentials_end(const Worker& worker, std::chrono::milliseconds later) const;
+
   const Settings& settings_;
   const HostIdentity& identity_;
   const FleetClock& clock_;

@@ -24,7 +24,9 @@ void Measurements::measure(const Worker& worker, const Add& add) {
   if (!std::exchange(launch_config.times_dirty, true)) dirty_.push_back(worker.launch_config);
 }
 
+// Not of one whose start the host did not see in full: what it was deaf for is no boot time.
 void Measurements::measure_start(const Worker& worker) {
+  if (!clock_.listening().heard_all(worker.created, clock_.now())) return;
   measure(worker, [&](Times& times) {
     times.boot.add(worker.since - worker.created);
     times.registration.add(clock_.now() - worker.since);
@@ -33,6 +35,7 @@ void Measurements::measure_start(const Worker& worker) {
 }
 
 void Measurements::measure_lease(const Worker& worker, std::chrono::milliseconds lasted) {
+  if (!clock_.listening().heard_all(clock_.now() - lasted, clock_.now())) return;
   measure(worker, [&](Times& times) { times.lease.add(lasted); });
 }
 

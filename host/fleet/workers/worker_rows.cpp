@@ -55,7 +55,8 @@ WorkerRow WorkerTable::row_of(const Worker& worker) const {
           .last_modified = known_time(worker.last_modified),
           .secret_digest = digest_text(worker.secret),
           .next_secret_digest = digest_text(worker.next_secret),
-          .origin = worker.origin};
+          .origin = worker.origin,
+          .registration_key_digest = digest_text(worker.registration_key)};
 }
 
 void WorkerTable::write_rows(store::Batch& out) {
@@ -98,6 +99,7 @@ Worker worker_from(WorkerRow row) {
   worker.secret = digest_from(row.secret_digest);
   worker.next_secret = digest_from(row.next_secret_digest);
   worker.origin = row.origin;
+  worker.registration_key = digest_from(row.registration_key_digest);
   // Its call may have gone out before the host ended: a listing tells.
   if (worker.phase == LaunchPhase::intended && worker.state != WorkerState::stopped)
     worker.phase = LaunchPhase::uncertain;

@@ -19,6 +19,11 @@ std::string instance_key(Index provider, const std::string& group, const std::st
   return (((key += '\n') += group) += '\n') += worker_id;
 }
 
+std::string declared_key(Index provider, const WorkerPoolId& pool, const std::string& group,
+                         const std::string& worker_id) {
+  return instance_key(provider, group, worker_id) + '\n' + pool.str();
+}
+
 }  // namespace
 
 // -------------------------------------------------------------------------------------------------
@@ -69,6 +74,11 @@ void WorkerTable::set_load(Index index, std::int32_t busy) {
   set_timer(index);
 }
 
+void WorkerTable::note_missing(Index index, int listings, Time since) {
+  workers_[index].missing = static_cast<std::uint8_t>(listings);
+  workers_[index].missing_since = since;
+}
+
 bool WorkerTable::begin_termination(Index index) {
   return !std::exchange(workers_[index].terminating, true);
 }
@@ -83,6 +93,7 @@ void WorkerTable::clock_was_set() {
           worker.credentials_expire, now + registry_.lifecycle_of(worker).reregistration_timeout);
     for (Time* time : {&worker.since, &worker.last_active, &worker.idle_since, &worker.registered})
       *time = std::min(*time, now);
+    note_missing(index, 0, {});
     set_timer(index);
   }
 }
@@ -111,6 +122,7 @@ void WorkerTable::count(const Worker& worker, std::int64_t sign, const Sums& sum
         break;
       case WorkerState::stopping:
         totals->stopping += capacity;
+        if (!worker.ends) totals->ending += capacity;
         break;
       case WorkerState::stopped:
         break;
@@ -182,15 +194,26 @@ Index WorkerTable::find(const IdempotencyKey& key, const HostIdentity& identity)
   return found == no_index || identity.key_of(workers_[found]) != key ? no_index : found;
 }
 
+Index WorkerTable::find_key(const std::string& key) const {
+  const auto found = by_instance_.find(key);
+  return found == by_instance_.end() ? no_index : found->second;
+}
+
 Index WorkerTable::lookup(Index provider, const std::string& group,
                           const std::string& worker_id) const {
-  const auto found = by_instance_.find(instance_key(provider, group, worker_id));
-  return found == by_instance_.end() ? no_index : found->second;
+  return find_key(instance_key(provider, group, worker_id));
+}
+
+Index WorkerTable::lookup(Index provider, const WorkerName& name) const {
+  const Index declared = find_key(
+      declared_key(provider, name.worker_pool_id, name.worker_group.str(), name.worker_id.str()));
+  return declared != no_index ? declared
+                              : lookup(provider, name.worker_group.str(), name.worker_id.str());
 }
 
 Index WorkerTable::lookup(const WorkerName& name) const {
   for (Index provider = 0; provider < registry_.providers().size(); ++provider) {
-    const Index found = lookup(provider, name.worker_group.str(), name.worker_id.str());
+    const Index found = lookup(provider, name);
     if (found != no_index && registry_.pools()[workers_[found].pool].id == name.worker_pool_id)
       return found;
   }
@@ -206,24 +229,33 @@ Result<Index> WorkerTable::known(const WorkerName& name) const {
 std::vector<const Worker*> WorkerTable::find_all(const WorkerGroup& group,
                                                  const WorkerId& id) const {
   std::vector<const Worker*> found;
-  for (Index provider = 0; provider < registry_.providers().size(); ++provider)
-    if (const Index at = lookup(provider, group.str(), id.str()); at != no_index)
-      found.push_back(&workers_[at]);
+  const auto add = [&](Index at) {
+    if (at != no_index) found.push_back(&workers_[at]);
+  };
+  for (Index provider = 0; provider < registry_.providers().size(); ++provider) {
+    add(lookup(provider, group.str(), id.str()));
+    for (const Pool& pool : registry_.pools())
+      if (!pool.removed()) add(find_key(declared_key(provider, pool.id, group.str(), id.str())));
+  }
   return found;
 }
 
+std::string WorkerTable::key_of(const Worker& worker) const {
+  const std::string& group = registry_.group_name(worker.group);
+  return worker.origin == Origin::owner
+             ? declared_key(worker.provider, registry_.pools()[worker.pool].id, group,
+                            worker.worker_id)
+             : instance_key(worker.provider, group, worker.worker_id);
+}
+
 void WorkerTable::index_instance(Index index) {
-  const Worker& worker = workers_[index];
-  if (has_instance(worker))
-    by_instance_.insert_or_assign(
-        instance_key(worker.provider, registry_.group_name(worker.group), worker.worker_id), index);
+  if (has_instance(workers_[index])) by_instance_.insert_or_assign(key_of(workers_[index]), index);
 }
 
 void WorkerTable::forget_instance(Index index) {
   const Worker& worker = workers_[index];
   if (!has_instance(worker)) return;
-  const auto found = by_instance_.find(
-      instance_key(worker.provider, registry_.group_name(worker.group), worker.worker_id));
+  const auto found = by_instance_.find(key_of(worker));
   if (found != by_instance_.end() && found->second == index) by_instance_.erase(found);
 }
 

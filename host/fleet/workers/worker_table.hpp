@@ -27,8 +27,11 @@ class WorkerTable {
   Index find(std::int64_t number) const;
   Index find(const IdempotencyKey& key, const HostIdentity& identity) const;
   Index lookup(Index provider, const std::string& group, const std::string& worker_id) const;
-  // Two providers may have machines of the same name: the pool decides which is meant.
+  // Two providers may have machines of the same name: the pool decides which is meant. Owners may
+  // declare a name once in each pool; what a provider itself names has one name over all its pools.
   Index lookup(const WorkerName& name) const;
+  // What owners have declared in this pool; else what the provider has, in whichever pool.
+  Index lookup(Index provider, const WorkerName& name) const;
   // The same, or an error that names it.
   Result<Index> known(const WorkerName& name) const;
   // Of any pool and provider.
@@ -40,6 +43,8 @@ class WorkerTable {
   void erase(Index worker, store::Batch& out);
   // What is leased of it or what it works on has changed. That is not written with the worker.
   void set_load(Index worker, std::int32_t busy);
+  // So many listings in a row lack it, since then. That is not written either.
+  void note_missing(Index worker, int listings, Time since);
   // False: a termination is under way already.
   bool begin_termination(Index worker);
   // The times of its pool may have changed.
@@ -79,6 +84,8 @@ class WorkerTable {
   Index insert(Worker worker);
   void put_in_pool(Index worker);
   void take_from_pool(std::vector<Index>& list, Index worker);
+  std::string key_of(const Worker& worker) const;
+  Index find_key(const std::string& key) const;
   void index_instance(Index worker);
   void forget_instance(Index worker);
   void mark_changed(Index worker);
@@ -90,7 +97,8 @@ class WorkerTable {
   std::vector<Worker> workers_;
   std::vector<Index> free_;
   boost::unordered_flat_map<std::int64_t, Index> by_number_;
-  boost::unordered_flat_map<std::string, Index> by_instance_;  // provider, group and id
+  // Provider, group and id; of those that owners have declared also the pool.
+  boost::unordered_flat_map<std::string, Index> by_instance_;
   std::vector<Index> dirty_;
   Timers timers_;
 };

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <muster/codec.hpp>
 
@@ -27,12 +28,18 @@ WorkerId worker_for(const Owner& owner, const IdempotencyKey& key) {
 }
 
 // Nothing of the host's environment but what every program expects: it may hold secrets.
-std::vector<std::string> environment_for(const fs::path& folder) {
+std::vector<std::string> environment_for(const fs::path& folder, const std::optional<RunAs>& user) {
   std::vector<std::string> environment{folder_variable + ("=" + folder.string()),
                                        "HOME=" + (folder / "work").string()};
-  for (const char* name : {"PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER", "LOGNAME"})
+  const auto keep = [&](const char* name) {
     if (const char* value = std::getenv(name))
       environment.push_back(name + ("=" + std::string(value)));
+  };
+  for (const char* name : {"PATH", "LANG", "LC_ALL", "TZ"}) keep(name);
+  if (user && !user->name.empty())
+    for (const char* name : {"USER", "LOGNAME"}) environment.push_back(name + ("=" + user->name));
+  if (!user)
+    for (const char* name : {"TMPDIR", "USER", "LOGNAME"}) keep(name);
   return environment;
 }
 
@@ -72,6 +79,11 @@ json::object LocalWorkersFolder::agent_configuration(const AllocateRequest& requ
                       {"stopGrace", std::to_string(settings_.stop_grace.count()) + "ms"},
                       {"environment", std::move(environment)}};
   if (!image.refresh.is_null()) worker["refresh"] = image.refresh;
+  if (!settings_.allowed_environment.empty())
+    worker["allowedEnvironment"] = codec::to_value(settings_.allowed_environment);
+  if (settings_.user)
+    worker["user"] =
+        std::to_string(settings_.user->uid) + ":" + std::to_string(settings_.user->gid);
   json::object configuration{
       {"rootUrl", root_url_in(request.registration)},
       {"workerPoolId", instance.worker_pool_id.str()},
@@ -144,6 +156,10 @@ Result<void> LocalWorkersFolder::write_files(const AllocateRequest& request, con
   const fs::path& folder = starting.folder;
   if (::mkdir(folder.c_str(), 0700) != 0 || ::mkdir((folder / "work").c_str(), 0700) != 0)
     return trouble(folder, "cannot be made", errno);
+  if (const auto& user = settings_.user)
+    if (::chmod(folder.c_str(), 0711) != 0 ||
+        ::lchown((folder / "work").c_str(), user->uid, user->gid) != 0)
+      return trouble(folder / "work", "cannot be given to the worker", errno);
   const auto secret = random_secret();
   if (!secret) return secret.error();
   starting.record.instance.provider_data["secretSha256"] = sha256_hex(*secret);
@@ -161,7 +177,7 @@ Result<void> LocalWorkersFolder::begin(Starting& starting) const {
   for (const std::string& word : {std::string("--detach"), std::string("--config"),
                                   (starting.folder / "agent.json").string()})
     program.command.push_back(word);
-  program.environment = environment_for(starting.folder);
+  program.environment = environment_for(starting.folder, settings_.user);
   program.working_folder = starting.folder / "work";
   program.output = starting.folder / "output.log";
   program.limits = starting.limits.rlimits;

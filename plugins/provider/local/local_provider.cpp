@@ -98,6 +98,8 @@ Result<Expansion> LocalProvider::expand(const ExpandRequest& request, const Cont
   if (!section) return section.error();
   const auto capacity = capacity_in(request.document);
   if (!capacity) return capacity.error();
+  if (const auto good = check_worker_config(request.document, settings_); !good)
+    return good.error();
   json::object document;
   for (const char* key : {section_name, "workerManager", "workerConfig"})
     if (const json::value* given = request.document.if_contains(key)) document[key] = *given;
@@ -119,6 +121,7 @@ Result<Bids> LocalProvider::bid(const BidRequest& request, const Context& contex
   if (!look_now) return look_now.error();
   if (::access(settings_.agent.front().c_str(), X_OK) != 0)
     return Bids{{}, {Error::config("the agent " + settings_.agent.front() + " cannot be run")}};
+  if (const auto reached = workshop_.check_way(); !reached) return Bids{{}, {reached.error()}};
   if (workshop_.there())
     if (const auto ours = workshop_.check_owner(request.owner, false); !ours)
       return Bids{{}, {ours.error()}};
@@ -155,11 +158,14 @@ Result<Allocation> LocalProvider::allocate(const AllocateRequest& request, const
   if (request.idempotency_keys.empty()) return Allocation{};
   const auto section = read_section(request.launch_config.document, settings_);
   if (!section) return Error::config(section.error().message);
+  if (const auto good = check_worker_config(request.launch_config.document, settings_); !good)
+    return Error::config(good.error().message);  // stored by an older host
   const json::value* url = request.registration.if_contains("rootUrl");
   if (!url || !url->is_string())
     return Error::invalid("registration.rootUrl is missing: workers could not find the host");
   const std::lock_guard lock(mutex_);
   if (const auto made = workshop_.make(); !made) return made.error();
+  if (const auto reached = workshop_.check_way(); !reached) return reached.error();
   const auto entered = workshop_.enter(context);
   if (!entered) return entered.error();
   if (const auto ours = workshop_.check_owner(request.owner, true); !ours) return ours.error();

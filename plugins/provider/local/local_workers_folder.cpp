@@ -106,7 +106,21 @@ Result<void> LocalWorkersFolder::make() {
   if (failed) return trouble(settings_.folder, "cannot be made", failed.value());
   if (::mkdir(settings_.folder.c_str(), 0700) != 0 && errno != EEXIST)
     return trouble(settings_.folder, "cannot be made", errno);
-  return check_access(settings_.folder);
+  if (const auto safe = check_access(settings_.folder); !safe) return safe;
+  if (settings_.user && ::chmod(settings_.folder.c_str(), 0711) != 0)
+    return trouble(settings_.folder, "cannot be opened for workers", errno);
+  return {};
+}
+
+Result<void> LocalWorkersFolder::check_way() const {
+  if (!settings_.user || settings_.folder.empty()) return {};
+  const fs::path& way = there() ? settings_.folder.parent_path() : settings_.folder;
+  const auto obstacle = obstacle_on_the_way(*settings_.user, way.string());
+  if (!obstacle) return {};
+  return Error::config("folder: " + *obstacle + ", who runs the workers: put " +
+                       settings_.folder.string() +
+                       " where that user can pass (a dataDirectory like /var/lib/muster), or let "
+                       "others pass with chmod o+x");
 }
 
 Result<Descriptor> LocalWorkersFolder::enter(const Context& context) const {
@@ -222,7 +236,7 @@ void LocalWorkersFolder::end(const Seen& worker, const std::string& why) {
   const bool group_gone = end_cgroup(worker.record.cgroup);
   WorkerProcesses(worker.folder).kill_all();
   std::error_code ignored;
-  for (const char* name : {"secret", "credentials.json", "work"})
+  for (const char* name : {"secret", "credentials.json", "environment.sh", "work"})
     fs::remove_all(worker.folder / name, ignored);
   // Without the note the next look comes here again, which does no harm.
   if (group_gone) (void)write_durably(worker.folder / "ended.json", encode(Mark{clock_(), why}));

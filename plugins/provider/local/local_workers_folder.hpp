@@ -3,7 +3,8 @@
 //
 //   lock             held during each operation, by whichever process does it
 //   owner.json       the host and provider that it belongs to, and the newest epoch seen
-//   <workerId>/      0700
+//   <workerId>/      0700; 0711 if workers run as another user, to whom only `work` belongs and
+//                    the files that the agent writes for them
 //     instance.json    what was launched; written before anything is started
 //     agent.json       the agent's configuration; `secret` (0600) is what it registers with
 //     lock             the agent's, for its whole life: it lives if and only if somebody holds it
@@ -68,6 +69,9 @@ class LocalWorkersFolder {
 
   // Makes the folder if need be. Fails as `config` if others could write in it.
   Result<void> make();
+
+  // Whether workers, who may run as another user, can reach their folders in it: `config`.
+  Result<void> check_way() const;
 
   // Every operation below needs it.
   Result<Descriptor> enter(const Context& context) const;

@@ -71,6 +71,14 @@ json::object config_schema() {
         {{"type", "object"},
          {"additionalProperties", json::object{{"type", "string"}}},
          {"description", "Of every worker, beside what the agent sets"}}},
+       {"allowedEnvironment",
+        {{"type", "array"},
+         {"items", json::object{{"type", "string"}}},
+         {"description",
+          "Variables that teams may set in workerConfig.environment although they "
+          "can change which programs run: PATH"}}},
+       {"user", text("Whom workers run as, if the host is root: a name, or uid:gid; muster-worker, "
+                     "or nobody if there is no such user, unless given")},
        {"timings",
         {{"type", "object"},
          {"additionalProperties", json::object{{"type", "string"}}},

@@ -7,6 +7,7 @@
 #include <muster/codec.hpp>
 #include <muster/nearest.hpp>
 
+#include "lib/process/environment_names.hpp"
 #include "plugins/base/quantities.hpp"
 
 namespace muster::local {
@@ -32,7 +33,8 @@ struct Written {
               output_limit = "10MiB";
   std::map<std::string, json::value> images = {};
   std::map<std::string, std::string> environment = {}, timings = {};
-  std::optional<std::string> ca_file = {}, cgroup = {};
+  std::optional<std::string> ca_file = {}, cgroup = {}, user = {};
+  std::vector<std::string> allowed_environment = {};
 
   static constexpr auto fields(auto visit) {
     return visit(
@@ -43,7 +45,9 @@ struct Written {
         optional("keepStopped", &Written::keep_stopped),
         optional("outputLimit", &Written::output_limit), optional("images", &Written::images),
         optional("environment", &Written::environment), optional("timings", &Written::timings),
-        optional("caFile", &Written::ca_file), optional("cgroup", &Written::cgroup));
+        optional("caFile", &Written::ca_file), optional("cgroup", &Written::cgroup),
+        optional("user", &Written::user),
+        optional("allowedEnvironment", &Written::allowed_environment));
   }
 };
 
@@ -141,6 +145,17 @@ Result<void> read_paths(const Written& written, Settings& settings) {
   return {};
 }
 
+Result<void> read_user(const Written& written, Settings& settings) {
+  for (const std::string& name : written.allowed_environment)
+    if (const auto good = check_allowed_variable(name); !good)
+      return mistake("allowedEnvironment", good.error().message);
+  settings.allowed_environment = written.allowed_environment;
+  auto user = choose_worker_user(written.user, own_user());
+  if (!user) return mistake("user", user.error().message);
+  settings.user = std::move(*user);
+  return {};
+}
+
 std::int64_t cores() {
   return std::max<std::int64_t>(1, std::thread::hardware_concurrency());
 }
@@ -168,6 +183,7 @@ Result<Settings> read_settings(const json::object& config) {
   Settings settings;
   if (auto read = read_paths(*written, settings); !read) return read.error();
   if (auto read = read_texts(*written, settings); !read) return read.error();
+  if (auto read = read_user(*written, settings); !read) return read.error();
   if (written->region.empty()) return mistake("region", "is empty");
   settings.region = written->region;
   auto agent = read_agent(written->agent);
@@ -226,6 +242,12 @@ Result<Section> read_section(const json::object& document, const Settings& setti
   if (section.processes && (*section.processes < 8 || *section.processes > 4'194'304))
     return mistake(path + "processes", "is not between 8 and 4194304");
   return section;
+}
+
+Result<void> check_worker_config(const json::object& document, const Settings& settings) {
+  const json::value* config = document.if_contains("workerConfig");
+  if (!config || !config->is_object()) return {};
+  return check_environment(config->get_object(), settings.allowed_environment);
 }
 
 fs::path find_agent(const fs::path& running) {

@@ -12,6 +12,8 @@
 #include <muster/error.hpp>
 #include <muster/json.hpp>
 
+#include "lib/process/run_as.hpp"
+
 namespace muster::local {
 
 inline constexpr const char* section_name = "local";
@@ -36,6 +38,9 @@ struct Settings {
   std::map<std::string, std::string> timings;      // of the agent, where they are not ours
   std::string ca_file;
   std::filesystem::path cgroup;  // empty: the host's own, if it was delegated to it
+  // Names that teams may set in workerConfig.environment although they change how programs run.
+  std::vector<std::string> allowed_environment;
+  std::optional<RunAs> user;  // that workers run as; nothing: the host's own, which is not root
 };
 
 // The section `local` of a worker configuration, checked.
@@ -48,9 +53,12 @@ struct Section {
   std::optional<std::int64_t> processes = {};
 };
 
-// Fail as `invalid`, with the path of the mistake. Pure but for the number of the machine's cores.
+// Fail as `invalid`, with the path of the mistake. Pure but for the number of the machine's cores
+// and for its users.
 Result<Settings> read_settings(const json::object& config);
 Result<Section> read_section(const json::object& document, const Settings& settings);
+// The member workerConfig, whose environment reaches what workers run.
+Result<void> check_worker_config(const json::object& document, const Settings& settings);
 
 json::object config_schema();
 json::object section_schema();

@@ -52,6 +52,8 @@ struct Prepared {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::setpgid(0, 0);
   ::umask(077);
+  // Neither the agent nor a worker gets more rights than it has now, whatever it executes.
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up(with);
   if (with.cgroup >= 0 && ::write(with.cgroup, "0", 1) != 1) give_up(with);
   for (const auto& [resource, amount] : *with.limits) {
     const rlimit both{amount, amount};

@@ -23,7 +23,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   for (const char* id : {"me", "t/1"}) {
     const auto ext = auth::parse_ext(hawk::base64(input), id);
     if (!ext) continue;
-    const auto grant = auth::make_grant(id, *ext, issuer, now);
+    auto unproved = auth::read_grant(id, *ext, issuer, now);
+    if (!unproved) {
+      REQUIRE(!unproved.error().message.empty());
+      continue;
+    }
+    const auto grant = auth::make_grant(id, std::move(*unproved));
     if (!grant) {
       REQUIRE(!grant.error().message.empty());
       continue;

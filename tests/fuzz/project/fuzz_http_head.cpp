@@ -30,6 +30,7 @@ Outcome parse(std::string_view bytes, std::size_t piece) {
       const std::size_t used = parser.feed(pending);
       REQUIRE(used <= pending.size());
       pending.erase(0, used);
+      if (parser.take_head() && parser.state() == RequestParser::State::body) continue;
       if (parser.state() != RequestParser::State::complete) break;
       outcome.requests.push_back(parser.take());
     }

@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -153,6 +154,21 @@ TEST(AgentConfiguration, of_json_has_the_same_keys) {
   EXPECT_EQ(read.configuration->state.at("kernel").command, Words{"uname"});
   EXPECT_EQ(read.configuration->timings.idle_check, 2s);
   EXPECT_EQ(read.configuration->timings.stop_grace, 60s);
+}
+
+TEST(AgentConfiguration, the_workers_user_and_allowed_variables_are_checked) {
+  EXPECT_THAT(mistakes(right + "user = \"no-such-user-here\"\n"),
+              ElementsAre(HasSubstr("worker.user: this machine has no user")));
+  EXPECT_THAT(mistakes(right + "allowedEnvironment = [\"PATH\", \"MUSTER_REPORTS\"]\n"),
+              ElementsAre(HasSubstr("worker.allowedEnvironment: \"MUSTER_REPORTS\"")));
+  const auto read =
+      read_configuration("/x/agent.toml", right + "allowedEnvironment = [\"PATH\"]\nuser = \"" +
+                                              std::to_string(::geteuid()) + ":" +
+                                              std::to_string(::getegid()) + "\"\n");
+  ASSERT_TRUE(read.configuration);
+  EXPECT_THAT(read.configuration->worker.allowed_environment, ElementsAre("PATH"));
+  EXPECT_EQ(read.configuration->worker.user.has_value(), ::geteuid() == 0);
+  EXPECT_EQ(mistakes(right + "user = \"4711:4711\"\n").empty(), ::geteuid() == 0);
 }
 
 TEST(AgentConfiguration, clouds_need_no_names_and_relays_need_the_hosts_address) {

@@ -3,6 +3,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -66,6 +67,39 @@ TEST(AgentFolder, is_nobody_elses) {
   EXPECT_TRUE(std::filesystem::exists(taken->worker_config()));
 }
 
+TEST(AgentFolder, of_somebody_else_is_refused) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "f");
+  // Only root can give it away; for others it stays their own.
+  const bool given = ::chown((folder / "f").c_str(), 4711, 4711) == 0;
+  ASSERT_EQ(given, ::geteuid() == 0);
+  const auto taken = AgentFolder::take(folder / "f");
+  EXPECT_EQ(taken.has_error(), given);
+  EXPECT_TRUE(!given || taken.error().message.find("run chown ") != std::string::npos);
+}
+
+// As root for another user; others can only hand over to themselves.
+TEST(AgentFolder, shows_another_user_only_what_is_for_the_implementation) {
+  const TemporaryFolder folder;
+  const RunAs reader =
+      ::geteuid() == 0 ? RunAs{65534, 65534, ""} : RunAs{::geteuid(), ::getegid(), ""};
+  const auto taken = AgentFolder::take(folder / "f", reader);
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(mode_of(folder / "f"), 0711u);
+  ASSERT_TRUE(taken->write("{}", "{}", {{"A", "b"}}));
+  taken->write_status("{}");
+  const auto owner_of = [](const std::filesystem::path& file) {
+    struct stat status {};
+    return ::stat(file.c_str(), &status) == 0 ? status.st_uid : static_cast<uid_t>(-1);
+  };
+  for (const auto& file : {taken->credentials(), taken->worker_config(), taken->environment()}) {
+    EXPECT_EQ(owner_of(file), reader.uid);
+    EXPECT_EQ(mode_of(file), 0600u);
+  }
+  for (const char* own : {"lock", "status.json", "."})
+    EXPECT_EQ(owner_of(folder / "f" / own), ::geteuid()) << own;
+}
+
 // No file may grow past the limit: what a full disk is, for the process that writes.
 class SmallFiles {
  public:
@@ -109,6 +143,31 @@ TEST(AgentFolder, forgets_secrets_that_a_killed_agent_had_begun_to_write) {
   for (const auto& entry : std::filesystem::directory_iterator(folder / "f"))
     left.push_back(entry.path().filename());
   EXPECT_THAT(left, ::testing::UnorderedElementsAre("lock", ".mine"));
+}
+
+TEST(AgentFolder, keeps_the_key_of_registrations_over_restarts_and_hides_it) {
+  const TemporaryFolder folder;
+  std::string key;
+  {
+    const auto taken = AgentFolder::take(folder / "f");
+    key = taken->registration_key().reveal();
+    EXPECT_EQ(key.size(), 43u);
+    taken->remove_secrets();
+  }
+  const auto again = AgentFolder::take(folder / "f");
+  EXPECT_EQ(again->registration_key().reveal(), key);
+  struct stat status {};
+  ASSERT_EQ(::stat((folder / "f/registration-key").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+TEST(AgentFolder, replaces_a_key_of_registrations_that_is_damaged) {
+  const TemporaryFolder folder;
+  const auto taken = AgentFolder::take(folder / "f");
+  std::ofstream(folder / "f/registration-key") << "short\n";
+  const std::string key = taken->registration_key().reveal();
+  EXPECT_EQ(key.size(), 43u);
+  EXPECT_EQ(taken->registration_key().reveal(), key);
 }
 
 TEST(ShellText, survives_quotes_and_skips_what_is_no_variable) {

@@ -270,7 +270,8 @@ Registration register_once(Configuration configuration) {
     loop.after(1ms, reap);
   };
   reap();
-  Registrar registrar(configuration, loop, http, host, children, Time(1s));
+  Registrar registrar(configuration, loop, http, host, children, Time(1s),
+                      Secret("a key that the worker has made"));
   Registration result;
   registrar.register_worker(
       [&](const CallOutcome& outcome, std::optional<Grant> grant, const Place& place) {
@@ -313,6 +314,9 @@ TEST_F(Registering, shows_the_secret_under_the_name_of_its_kind_with_the_machine
   configuration.identity.kind = IdentityKind::static_secret;
   EXPECT_TRUE(register_once(configuration).grant);
   EXPECT_THAT(server.requests().at(0), HasSubstr(R"({"localSecret":"sss)"));
+  const std::string key = R"("registrationKey":"a key that the worker has made")";
+  EXPECT_THAT(server.requests().at(0), HasSubstr(key));
+  EXPECT_THAT(server.requests().at(1), Not(HasSubstr(key))) << "its secret is its own";
   EXPECT_THAT(server.requests().at(0), HasSubstr(R"("systemBootTime":"1970-01-01T00:00:01.000Z")"));
   EXPECT_THAT(server.requests().at(1), HasSubstr(R"({"staticSecret":"sss)"));
   EXPECT_THAT(server.requests().at(1), HasSubstr(R"("state":{"kernel":"6.1","os":"14.5"})"));

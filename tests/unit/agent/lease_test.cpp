@@ -180,7 +180,26 @@ TEST(LifeRenewing, a_lost_answer_is_tried_again_with_the_same_secret) {
   EXPECT_THAT(walk.take(), ElementsAre("renew"));
 }
 
-TEST(LifeRenewing, a_refused_secret_is_followed_by_the_one_before_it_and_then_by_the_end) {
+// A host that lost its database learns of the worker from the provider, and knows it by its proof.
+TEST(LifeRenewing, a_host_that_forgot_the_secrets_is_asked_to_register_the_worker_anew) {
+  Walk walk;
+  walk.run(3h);
+  (void)walk.wait();
+  (void)walk.take();
+  walk.fail(Kind::refused);
+  EXPECT_THAT(walk.take(), ElementsAre("register"));
+  walk.fail(Kind::unknown);
+  (void)walk.wait();
+  EXPECT_THAT(walk.take(), ElementsAre("register"));
+  walk.life.granted(walk.now, 3h);
+  walk.life.written(walk.now, std::nullopt);
+  EXPECT_THAT(walk.take(), ElementsAre("write", "refresh"));
+  (void)walk.wait();
+  EXPECT_THAT(walk.take(), ElementsAre("renew"));
+}
+
+TEST(LifeRenewing,
+     a_refused_secret_is_followed_by_the_one_before_it_then_by_the_proof_then_by_the_end) {
   Walk walk;
   walk.run(3h);
   (void)walk.wait();
@@ -194,6 +213,13 @@ TEST(LifeRenewing, a_refused_secret_is_followed_by_the_one_before_it_and_then_by
   (void)walk.wait();
   EXPECT_THAT(walk.take(), ElementsAre("renew with the previous secret"));
   walk.fail(Kind::refused);
+  EXPECT_THAT(walk.take(), ElementsAre("register"));
+  for (int refusal = 0; refusal < 5; ++refusal) {
+    walk.fail(Kind::refused);
+    (void)walk.wait();
+    EXPECT_THAT(walk.take(), ElementsAre("register"));
+  }
+  walk.fail(Kind::refused);
   EXPECT_THAT(walk.take(), ElementsAre("terminate"));
   walk.end_worker();
   EXPECT_THAT(walk.take(), ElementsAre("remove"));
@@ -201,12 +227,14 @@ TEST(LifeRenewing, a_refused_secret_is_followed_by_the_one_before_it_and_then_by
   EXPECT_THAT(walk.take(), ElementsAre("exit 21"));
 }
 
-TEST(LifeRenewing, the_first_secret_has_none_before_it) {
+TEST(LifeRenewing, a_worker_that_the_host_no_longer_wants_does_not_register_anew_for_long) {
   Walk walk;
   walk.run(3h);
   (void)walk.wait();
   (void)walk.take();
   walk.fail(Kind::refused);
+  EXPECT_THAT(walk.take(), ElementsAre("register"));
+  walk.fail(Kind::gone);
   EXPECT_THAT(walk.take(), ElementsAre("terminate"));
 }
 

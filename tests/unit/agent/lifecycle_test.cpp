@@ -248,6 +248,86 @@ TEST(LifeStopping, whoever_stops_an_outdated_worker_does_not_wait_for_its_lease)
   EXPECT_THAT(walk.take(), ElementsAre("remove", "exit 20"));
 }
 
+// A worker that the host has told that it is outdated, with new credentials for its work.
+struct Retiring : Walk {
+  explicit Retiring(Milliseconds lasts = 1h) {
+    run(lasts);
+    (void)wait();
+    (void)take();
+    renew(lasts);
+  }
+  void renew(Milliseconds lasts) {
+    life.granted(now, lasts, "its image is old");
+    life.written(now, std::nullopt);
+  }
+};
+
+TEST(LifeRetiring, an_outdated_worker_gets_its_new_credentials_and_is_told_to_finish) {
+  Retiring walk;
+  EXPECT_THAT(walk.take(), ElementsAre("write", "refresh", "terminate"));
+  walk.end_worker();
+  walk.life.removed(walk.now, {Kind::done});
+  EXPECT_THAT(walk.take(), ElementsAre("remove", "exit 20"));
+}
+
+TEST(LifeRetiring, it_renews_as_long_as_its_work_takes_and_is_told_to_end_only_once) {
+  Retiring walk;
+  (void)walk.take();
+  for (int renewals = 0; renewals < 50; ++renewals) {
+    (void)walk.wait();
+    ASSERT_THAT(walk.take(), ElementsAre("renew"));
+    walk.renew(1h);
+    ASSERT_THAT(walk.take(), ElementsAre("write", "refresh"));
+  }
+}
+
+TEST(LifeRetiring, a_renewal_that_fails_is_tried_again_and_the_end_of_the_lease_is_the_end) {
+  Retiring walk(10min);
+  (void)walk.take();
+  const SteadyTime end = walk.now + 10min;
+  int asked = 0;
+  while (walk.now < end) {
+    (void)walk.wait();
+    for (const std::string& name : walk.take())
+      if (name == "renew") ++asked, walk.fail(Kind::try_again);
+    if (walk.life.next() == std::nullopt) break;
+  }
+  EXPECT_GT(asked, 1);
+  EXPECT_EQ(walk.now, end);
+  walk.end_worker("signal 9");
+  EXPECT_EQ(walk.life.phase(), Phase::removing);
+}
+
+TEST(LifeRetiring, when_the_host_renews_no_more_it_has_until_the_end_of_its_credentials) {
+  Retiring walk;
+  (void)walk.take();
+  (void)walk.wait();
+  const auto left = *walk.life.lease_end() - walk.now;
+  walk.fail(Kind::gone);
+  EXPECT_EQ(walk.wait(), left);
+  EXPECT_THAT(walk.take(), ElementsAre("renew", "kill"));
+}
+
+TEST(LifeRetiring, a_stop_hastens_it_and_a_late_grant_does_not_prolong_it) {
+  Retiring walk;
+  (void)walk.take();
+  (void)walk.wait();
+  walk.life.stop_requested(walk.now);
+  walk.renew(1h);
+  EXPECT_EQ(walk.wait(), 30s);
+  EXPECT_THAT(walk.take(), ElementsAre("renew", "kill"));
+}
+
+TEST(LifeRetiring, a_configuration_that_cannot_be_written_ends_it_soon) {
+  Retiring walk;
+  (void)walk.take();
+  (void)walk.wait();
+  (void)walk.take();
+  walk.life.granted(walk.now, 1h, "its image is old");
+  walk.life.written(walk.now, "disk full");
+  EXPECT_EQ(walk.wait(), 30s);
+}
+
 TEST(LifeStopping,
      an_outdated_worker_is_not_killed_before_its_grace_although_its_lease_ends_sooner) {
   Walk walk;

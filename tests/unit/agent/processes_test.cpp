@@ -126,6 +126,37 @@ TEST(Children, start_with_the_signals_that_a_program_expects) {
   EXPECT_EQ(std::stoull(ignored, nullptr, 16) & (1u << (SIGPIPE - 1)), 0u);
 }
 
+// As root another user, else the own one: then there is nothing to drop but what could be gained.
+TEST(Children, can_be_another_user_without_groups_who_gets_no_more_rights) {
+  const TemporaryFolder folder;
+  const bool root = ::geteuid() == 0;
+  const RunAs user = root ? RunAs{65534, 65534, ""} : RunAs{::geteuid(), ::getegid(), ""};
+  // Nobody but its owner can pass through the folder; the program itself is for everybody.
+  std::ofstream(folder / "program") << "#!/bin/sh\necho ran as $(id -u)\n"
+                                       "grep -E 'NoNewPrivs|Groups' /proc/self/status\n";
+  ::chmod((folder / "program").c_str(), 0755);
+  const FileDescriptor output(
+      ::open((folder / "out").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  Children children(no_signals());
+  std::optional<int> status;
+  const auto started =
+      children.start({{(folder / "program").string()}, {"PATH=/bin:/usr/bin"}, output.get(), user},
+                     [&](int ended) { status = ended; });
+  if (!root) {  // only root can drop groups: it is refused, and nothing runs
+    ASSERT_FALSE(started);
+    return;
+  }
+  ASSERT_TRUE(started) << started.error().message;
+  EXPECT_TRUE(eventually([&] {
+    children.reap();
+    return status.has_value();
+  }));
+  EXPECT_EQ(*status, 0);
+  std::ifstream in(folder / "out");
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_EQ(text, "ran as 65534\nGroups:\t \nNoNewPrivs:\t1\n");
+}
+
 TEST(AgentFolder, ends_what_an_agent_that_was_killed_left_running) {
   const TemporaryFolder folder;
   const auto taken = AgentFolder::take(folder / "f");

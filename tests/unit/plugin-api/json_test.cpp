@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <muster/json.hpp>
+#include <muster/utf8.hpp>
 
 namespace muster::json {
 namespace {
@@ -101,6 +102,16 @@ TEST(Json, canonical_form_is_that_of_rfc_8785) {
     std::memcpy(&number, &bits, sizeof number);
     EXPECT_EQ(canonical(value(number)), text);
   }
+}
+
+TEST(Json, writes_utf8_whatever_a_string_holds) {
+  const object document{{"k\xff", "\xff a \xed\xa0\x80 \xc3"}, {"ok", "\xc3\xa4"}};
+  for (const std::string& text : {write(document), write_pretty(document), canonical(document)}) {
+    EXPECT_TRUE(is_utf8(text)) << text;
+    EXPECT_TRUE(parse(text)) << text;
+  }
+  EXPECT_EQ(write(value("a\xff")), "\"a\xef\xbf\xbd\"");
+  EXPECT_EQ(write(value("\xff")), "\"\xef\xbf\xbd\"");
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 
 #include <arpa/inet.h>
 #include <future>
+#include <mutex>
 #include <poll.h>
+#include <set>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <thread>
@@ -42,6 +44,10 @@ class Nameserver {
 
   std::string address;
   std::atomic<int> asked = 0;
+  std::set<unsigned> ports() const {
+    const std::lock_guard guard(mutex_);
+    return ports_;
+  }
 
  private:
   void serve() {
@@ -56,6 +62,10 @@ class Nameserver {
                                      reinterpret_cast<sockaddr*>(&from), &size);
       if (got < 12) continue;
       ++asked;
+      {
+        const std::lock_guard guard(mutex_);
+        ports_.insert(ntohs(from.sin_port));
+      }
       if (way_ == Way::is_silent) continue;
       const auto answer = answer_to({bytes, bytes + got});
       ::sendto(socket_.get(), answer.data(), answer.size(), 0, reinterpret_cast<sockaddr*>(&from),
@@ -81,6 +91,8 @@ class Nameserver {
   }
 
   const Way way_;
+  mutable std::mutex mutex_;
+  std::set<unsigned> ports_;
   FileDescriptor socket_{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
   FileDescriptor stop_{::eventfd(0, EFD_CLOEXEC)};
   std::thread thread_;
@@ -146,6 +158,34 @@ TEST(DnsResolver, believes_the_first_server_that_there_is_nothing) {
   const auto resolver = resolver_of({empty.address, good.address});
   EXPECT_EQ(ask(*resolver).result, DnsResult::no_such_record);
   EXPECT_EQ(good.asked, 0);
+}
+
+// Nobody who does not see the question can guess where its answer has to go.
+TEST(DnsResolver, asks_each_question_from_a_port_of_its_own_at_random) {
+  Nameserver good(Way::answers);
+  const auto resolver = resolver_of({good.address}, 20s);
+  constexpr int questions = 400;
+  for (int i = 0; i < questions; ++i) ASSERT_EQ(ask(*resolver).result, DnsResult::answered);
+  EXPECT_EQ(good.asked, questions);
+  const auto ports = good.ports();
+  EXPECT_GT(ports.size(), questions * 9u / 10) << "by chance a few meet";
+  EXPECT_LT(*ports.begin(), 10'000u) << "of all ports, not only of those that a kernel gives out";
+  EXPECT_GT(*ports.rbegin(), 55'000u);
+}
+
+TEST(DnsResolver, asks_many_questions_at_once_each_from_a_port_of_its_own) {
+  Nameserver good(Way::answers);
+  const auto resolver = resolver_of({good.address}, 20s);
+  constexpr int questions = 200;
+  std::atomic<int> answered = 0;
+  std::promise<void> all;
+  for (int i = 0; i < questions; ++i)
+    resolver->ask(question, std::chrono::steady_clock::now() + 60s, [&](DnsAnswer given) {
+      EXPECT_EQ(given.result, DnsResult::answered);
+      if (++answered == questions) all.set_value();
+    });
+  all.get_future().wait();
+  EXPECT_GT(good.ports().size(), questions * 9u / 10);
 }
 
 TEST(DnsResolver, keeps_the_deadline_of_whoever_asks) {

@@ -30,6 +30,26 @@ TEST(Checks, a_broken_escape_in_the_query_is_refused) {
   EXPECT_THAT(host.ask("GET", "pools?after=%zz").message(), HasSubstr("broken escape"));
 }
 
+TEST(Checks, an_identifier_in_a_path_or_a_query_has_its_form) {
+  Fixture host;
+  const auto refused = [&](const char* method, const std::string& target) {
+    const Reply reply = host.ask(method, target, "{}");
+    EXPECT_EQ(reply.status, 400) << target;
+    return reply.message();
+  };
+  EXPECT_THAT(refused("PUT", "worker-pools/x%2F%ff"), HasSubstr("no UTF-8"));
+  EXPECT_THAT(refused("PUT", "worker-pools/x%2FW"),
+              HasSubstr("`workerPoolId` in the path must be"));
+  refused("PUT", "worker-pools/x");
+  refused("PUT", "teams/a%20b");
+  refused("GET", "teams/a/requests/x");
+  refused("GET", "pools/a%2Fb/workers/g/" + std::string(39, 'w'));
+  refused("DELETE", "holds/ec2%2F");
+  EXPECT_THAT(refused("GET", "errors?workerPoolId=x"),
+              HasSubstr("the parameter `workerPoolId` must be"));
+  EXPECT_THAT(refused("GET", "pools?after=%01"), HasSubstr("control characters"));
+}
+
 TEST(Checks, a_body_must_have_the_form_of_its_schema) {
   Fixture host;
   const auto pause = [&](const std::string& body) {

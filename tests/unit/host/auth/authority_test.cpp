@@ -1,11 +1,13 @@
 #include "host/auth/authority.hpp"
 
 #include <atomic>
+#include <fstream>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/temporary_folder.hpp"
 #include "tests/unit/host/auth/signed_request.hpp"
 
 namespace muster::auth {
@@ -175,13 +177,9 @@ TEST_F(AuthorityTest, only_trusted_proxies_say_where_a_request_was_sent_to) {
   by_scheme.headers.push_back({"X-Forwarded-Proto", "https"});
   EXPECT_EQ(refused(by_port), "Unauthorized: Bad mac");
   EXPECT_EQ(refused(by_scheme), "Unauthorized: Bad mac");
-  AuthoritySettings settings;
-  settings.trusted_proxies = Networks::parse({"10.0.0.0/8", "192.0.2.0/24"}).value();
-  authority.configure({}, {}, settings);
+  by_port.forwarded = by_scheme.forwarded = true;
   EXPECT_EQ(let_in(by_port), "me");
   EXPECT_EQ(let_in(by_scheme), "me");
-  by_port.peer = "198.51.100.1:1";
-  EXPECT_EQ(refused(by_port), "Unauthorized: Bad mac");
   by_scheme.headers.push_back({"X-Forwarded-Port", "nonsense"});
   EXPECT_EQ(refused(by_scheme), "Unauthorized: Bad mac");
 }
@@ -298,6 +296,56 @@ TEST_F(AuthorityTest, a_replay_is_refused_where_the_client_allows_it) {
   EXPECT_EQ(let_in(signed_request(now())), "me");  // the same nonce in another second
   clock.advance(16min);
   EXPECT_EQ(refused(first), "Unauthorized: Stale timestamp");
+}
+
+TEST_F(AuthorityTest, a_restart_lets_no_replay_in_and_refuses_no_new_request) {
+  testing::TemporaryFolder folder;
+  Client me = hawk_client("me", "my-key");
+  me.replay_protection = true;
+  // Clocks that are right, behind and ahead.
+  for (const std::int64_t skew : {0, -30, 30}) {
+    const auto file = folder / ("seen" + std::to_string(skew));
+    const auto at_skew = [&] {
+      Signing how = now();
+      how.ts += skew;
+      return signed_request(how);
+    };
+    std::vector<http::Request> sent;
+    for (int start = 0; start < 3; ++start) {
+      Authority host(clock);
+      host.put(me);
+      ASSERT_TRUE(host.keep_seen_times(file));
+      for (const auto& request : sent) {
+        const auto again = host.authenticate(request);
+        ASSERT_FALSE(again);
+        EXPECT_EQ(again.error().message, "Unauthorized: Stale timestamp");
+      }
+      // Of the very first start it is not known what was there before.
+      if (start == 0) clock.advance(31s);
+      for (int i = 0; i < 2; ++i) {
+        clock.advance(1s);
+        sent.push_back(at_skew());
+        EXPECT_TRUE(host.authenticate(sent.back())) << skew << " " << start;
+      }
+      clock.advance(1s);
+    }
+  }
+}
+
+TEST_F(AuthorityTest, without_what_was_seen_nothing_from_before_the_start_is_taken) {
+  testing::TemporaryFolder folder;
+  Client me = hawk_client("me", "my-key");
+  me.replay_protection = true;
+  const auto before = signed_request(now());
+  std::ofstream(folder / "spoilt") << "not what it was";
+  for (const char* file : {"none/none", "spoilt", "new"}) {
+    Authority host(clock);
+    host.put(me);
+    EXPECT_EQ(host.keep_seen_times(folder / file).has_value(), std::string(file) != "none/none");
+    EXPECT_FALSE(host.authenticate(before)) << file;
+    clock.advance(1s);
+    EXPECT_TRUE(host.authenticate(signed_request(now()))) << file;
+  }
 }
 
 TEST_F(AuthorityTest, forgetting_nonces_lets_no_replay_in) {

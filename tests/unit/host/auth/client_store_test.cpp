@@ -112,12 +112,26 @@ TEST_F(ClientStoreTest, nobody_gives_what_he_does_not_have) {
   ASSERT_TRUE(book->create("x", wanted, admin));
   // Nor takes it by way of a secret.
   EXPECT_EQ(book->rotate("x", 1h, small).error().error_class, ErrorClass::auth);
-  ASSERT_TRUE(book->set_disabled("x", true, small));
-  EXPECT_EQ(book->set_disabled("x", false, small).error().error_class, ErrorClass::auth);
   EXPECT_EQ(book->change("x", wanted, small).error().error_class, ErrorClass::auth);
   wanted.scopes = {"a:1"};
+  ASSERT_TRUE(book->change("x", wanted, admin));
   EXPECT_TRUE(book->change("x", wanted, small));
   EXPECT_TRUE(book->rotate("x", 1h, small));
+}
+
+TEST_F(ClientStoreTest, nobody_touches_a_client_that_may_do_more) {
+  ClientStore::Wanted strong, weak;
+  strong.scopes = {"a:1", "b"};
+  ASSERT_TRUE(book->create("x", strong, admin));
+  // Emptied first, it could be rotated, and used when its scopes are given back.
+  EXPECT_EQ(book->change("x", weak, small).error().error_class, ErrorClass::auth);
+  EXPECT_EQ(book->set_disabled("x", true, small).error().error_class, ErrorClass::auth);
+  EXPECT_EQ(book->remove("x", small).error().error_class, ErrorClass::auth);
+  EXPECT_EQ(book->find("x")->scopes.size(), 2u);
+  EXPECT_FALSE(book->find("x")->disabled);
+  ASSERT_TRUE(book->set_disabled("x", true, admin));
+  EXPECT_EQ(book->set_disabled("x", false, small).error().error_class, ErrorClass::auth);
+  EXPECT_TRUE(book->remove("x", admin));
 }
 
 TEST_F(ClientStoreTest, roles_are_counted_among_what_is_given) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/auth/familiar_senders.hpp"
 #include "tests/unit/host/auth/signed_request.hpp"
 
 namespace muster::auth {
@@ -73,7 +74,6 @@ class LockedOutTest : public ::testing::Test {
   LockedOutTest() {
     AuthoritySettings settings;
     settings.lockout = three;
-    settings.trusted_proxies = Networks::parse({"10.0.0.1"}).value();
     authority.configure({token_client("ci", "good")}, {}, settings);
     authority.put(hawk_client("me", "my-key"));
     authority.put(hawk_client("new", "new-key"));
@@ -100,15 +100,65 @@ TEST_F(LockedOutTest, a_guesser_is_told_to_wait_and_who_is_known_comes_in) {
   EXPECT_EQ(refused.error().hold, 30s);
   EXPECT_EQ(class_of(with_header("Bearer wrong")), ErrorClass::throttle);
   EXPECT_EQ(class_of(signed_request(now("nobody", "x"))), ErrorClass::throttle);
-  // Known from before, and by a digest; but not one that has never come in.
+  // What has come in from here before does again, and nothing else.
   EXPECT_TRUE(authority.authenticate(signed_request(now())));
-  EXPECT_TRUE(authority.authenticate(with_header("Bearer good")));
+  EXPECT_EQ(class_of(with_header("Bearer good")), ErrorClass::throttle);
   EXPECT_EQ(class_of(signed_request(now("new", "new-key"))), ErrorClass::throttle);
   auto elsewhere = signed_request(now("new", "new-key"));
   elsewhere.peer = "192.0.2.8:1";
   EXPECT_TRUE(authority.authenticate(elsewhere));
   clock.advance(30s);
   EXPECT_EQ(class_of(guess), ErrorClass::auth);
+}
+
+TEST_F(LockedOutTest, a_client_is_not_known_where_others_have_used_it) {
+  EXPECT_TRUE(authority.authenticate(signed_request(now())));
+  auto guess = signed_request(now("me", "wrong"));
+  auto right = signed_request(now());
+  guess.peer = right.peer = "203.0.113.5:1";
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(class_of(guess), ErrorClass::auth);
+  EXPECT_EQ(class_of(right), ErrorClass::throttle);
+}
+
+TEST_F(LockedOutTest, the_secret_of_a_known_client_is_not_guessed_at_without_end) {
+  EXPECT_TRUE(authority.authenticate(signed_request(now())));
+  EXPECT_TRUE(authority.authenticate(with_header("Bearer good")));
+  const auto wrong = signed_request(now("me", "wrong"));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(class_of(wrong), ErrorClass::auth);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(class_of(wrong), ErrorClass::throttle);
+  EXPECT_TRUE(authority.authenticate(signed_request(now())));
+  EXPECT_EQ(class_of(wrong), ErrorClass::throttle);
+  // Six failures in all: not even the right key is tried now. The token is another secret.
+  EXPECT_EQ(class_of(signed_request(now())), ErrorClass::throttle);
+  EXPECT_TRUE(authority.authenticate(with_header("Bearer good")));
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(class_of(with_header("Bearer wrong")), ErrorClass::throttle);
+  EXPECT_EQ(class_of(with_header("Bearer good")), ErrorClass::throttle);
+  clock.advance(30s);
+  EXPECT_TRUE(authority.authenticate(signed_request(now())));
+  EXPECT_TRUE(authority.authenticate(with_header("Bearer good")));
+}
+
+TEST_F(LockedOutTest, a_worker_with_new_credentials_comes_in_from_an_address_that_is_locked_out) {
+  for (int i = 0; i < 4; ++i) (void)authority.authenticate(with_header("Bearer wrong"));
+  const auto issued = authority.issue("worker/w", {}, clock.now(), clock.now() + 1h);
+  Signing how = now(issued.client_id, issued.access_token);
+  how.ext = hawk::base64("{\"certificate\":" + issued.certificate + "}");
+  EXPECT_TRUE(authority.authenticate(signed_request(how)));
+  how.key = "wrong";
+  EXPECT_EQ(class_of(signed_request(how)), ErrorClass::throttle);
+}
+
+TEST(FamiliarSendersTest, remembers_as_many_as_it_may_and_the_latest) {
+  FamiliarSenders familiar(1000);
+  const auto pair = [](int i) {
+    return FamiliarSenders::pair_of(address("192.0.2.7"), "client" + std::to_string(i));
+  };
+  for (int i = 0; i < 50'000; ++i) familiar.note(pair(i));
+  EXPECT_LE(familiar.size(), 1100u);
+  EXPECT_TRUE(familiar.knows(pair(49'999)));
+  EXPECT_FALSE(familiar.knows(pair(1)));
+  EXPECT_FALSE(familiar.knows(FamiliarSenders::pair_of(address("192.0.2.8"), "client49999")));
 }
 
 TEST_F(LockedOutTest, workers_behind_the_same_address_go_on) {
@@ -126,16 +176,15 @@ TEST_F(LockedOutTest, behind_a_proxy_the_one_who_sent_it_is_counted) {
   const auto from = [](const char* sender) {
     auto request = with_header("Bearer wrong");
     request.peer = "10.0.0.1:80";
-    request.headers.push_back({"X-Forwarded-For", sender});
+    request.client = parse_address(sender);
     return request;
   };
-  for (int i = 0; i < 3; ++i) (void)authority.authenticate(from("203.0.113.1, 198.51.100.1"));
+  for (int i = 0; i < 3; ++i) (void)authority.authenticate(from("198.51.100.1"));
   EXPECT_EQ(class_of(from("198.51.100.1")), ErrorClass::throttle);
   EXPECT_EQ(class_of(from("198.51.100.2")), ErrorClass::auth);
-  EXPECT_EQ(class_of(from("203.0.113.1")), ErrorClass::auth);
-  // Nobody else is believed.
-  auto liar = from("198.51.100.1");
-  liar.peer = "192.0.2.99:1";
+  // Headers are read by the connection alone.
+  auto liar = from("198.51.100.3");
+  liar.headers.push_back({"X-Forwarded-For", "198.51.100.1"});
   EXPECT_EQ(class_of(liar), ErrorClass::auth);
 }
 

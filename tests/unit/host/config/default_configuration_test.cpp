@@ -1,6 +1,8 @@
 #include "host/config/default_configuration.hpp"
 
 #include <map>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -12,8 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path data_directory_with(std::map<std::string, std::string> variables) {
-  return defaults_for("/opt/bin/musterd", [&](const char* name) { return variables[name]; })
+fs::path data_directory_with(std::map<std::string, std::string> variables, bool as_root = false) {
+  return defaults_for(
+             "/opt/bin/musterd", [&](const char* name) { return variables[name]; }, as_root)
       .data_directory;
 }
 
@@ -25,6 +28,17 @@ TEST(DefaultConfiguration, the_data_directory_is_where_the_surroundings_say) {
             "/home/a/.local/state/muster");
   EXPECT_EQ(data_directory_with({{"STATE_DIRECTORY", "/var/lib/m:/var/lib/n"}, {"HOME", "/h"}}),
             "/var/lib/m");
+}
+
+TEST(DefaultConfiguration, the_data_directory_of_root_is_where_its_workers_can_pass) {
+  testing::TemporaryFolder folder;
+  const std::string home = folder.path().string();
+  EXPECT_EQ(data_directory_with({{"HOME", home}}, true), "/var/lib/muster");
+  EXPECT_EQ(data_directory_with({{"HOME", home}, {"XDG_STATE_HOME", "/s"}}, true), "/s/muster");
+  // A fleet that is already there is not left behind.
+  fs::create_directories(folder / ".local/state/muster");
+  ASSERT_TRUE(write_file_atomically(folder / ".local/state/muster/lock", "1"));
+  EXPECT_EQ(data_directory_with({{"HOME", home}}, true), folder / ".local/state/muster");
 }
 
 TEST(DefaultConfiguration, shipped_plugins_are_found_beside_the_program) {
@@ -56,19 +70,32 @@ TEST(DefaultConfiguration, the_printed_text_is_a_good_configuration_that_says_wh
 TEST(DefaultConfiguration, the_first_start_writes_what_to_start_from_and_no_later_one_does) {
   testing::TemporaryFolder folder;
   const fs::path file = folder / "workers/default.toml";
-  ASSERT_FALSE(write_first_files(folder / "no/such/folder"));  // nothing half-made
-  ASSERT_TRUE(write_first_files(folder.path()).value());
+  ASSERT_FALSE(write_first_files(folder / "no/such/folder", {}));  // nothing half-made
+  ASSERT_TRUE(write_first_files(folder.path(), {}).value());
   EXPECT_TRUE(fs::is_directory(folder / "tasks/worker-manager/default"));
   const auto text = read_file(file, 1 << 20);
   ASSERT_TRUE(text);
   EXPECT_EQ(text->find("${"), std::string::npos);
   EXPECT_NE(text->find((folder / "tasks/worker-manager/default").string()), std::string::npos);
   ASSERT_TRUE(write_file_atomically(file, "mine"));
-  EXPECT_FALSE(write_first_files(folder.path()).value());
+  EXPECT_FALSE(write_first_files(folder.path(), {}).value());
   EXPECT_EQ(read_file(file, 1 << 20).value(), "mine");
   fs::remove(file);  // somebody wants none
-  EXPECT_FALSE(write_first_files(folder.path()).value());
+  EXPECT_FALSE(write_first_files(folder.path(), {}).value());
   EXPECT_FALSE(fs::exists(file));
+}
+
+TEST(DefaultConfiguration, the_folder_of_tasks_belongs_to_the_user_that_runs_them) {
+  testing::TemporaryFolder folder;
+  // Root may give it to anybody, others to themselves.
+  const uid_t uid = ::geteuid() == 0 ? 65534 : ::geteuid();
+  const gid_t gid = ::geteuid() == 0 ? 65534 : ::getegid();
+  ASSERT_TRUE(write_first_files(folder.path(), RunAs{uid, gid, ""}).value());
+  struct stat about {};
+  ASSERT_EQ(::stat((folder / "tasks/worker-manager/default").c_str(), &about), 0);
+  EXPECT_EQ(about.st_uid, uid);
+  ASSERT_EQ(::stat((folder / "tasks").c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 0777U, 0711U);
 }
 
 }  // namespace

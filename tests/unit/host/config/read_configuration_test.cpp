@@ -148,6 +148,9 @@ threads = 3
 maxConnections = 5
 maxHeaderBytes = "1KiB"
 maxBodyBytes = "2MiB"
+maxOpenBodyBytes = "3KiB"
+maxBufferedBodyBytes = "4MiB"
+maxBufferedBodyBytesPerPeer = "3MiB"
 headerTimeout = "1s"
 bodyTimeout = "2m"
 writeTimeout = "3h"
@@ -204,9 +207,10 @@ isolation = "in_process"
   EXPECT_TRUE(fs::equivalent(host.worker_configurations->folder, folder.path()));
   EXPECT_EQ(host.shutdown_deadline, 1500ms);
   EXPECT_EQ(host.log, (LogSettings{LogLevel::warning, LogFormat::json}));
-  const HttpSettings http{3,    5,  1024, 2 << 20, 1s,
-                          2min, 3h, 40ms, false,   6,
-                          7,    8,  true, true,    TlsSettings{"/etc/passwd", "/etc/group"}};
+  const HttpSettings http{
+      3,       5,  1024, 2 << 20, 3072, 4 << 20,
+      3 << 20, 1s, 2min, 3h,      40ms, false,
+      6,       7,  8,    true,    true, TlsSettings{"/etc/passwd", "/etc/group"}};
   EXPECT_EQ(host.http, http);
   EXPECT_EQ(host.auth.admin_token_file, folder / "token");
   EXPECT_EQ(to_hex(host.auth.tokens.at("ci").digest),
@@ -235,9 +239,9 @@ isolation = "in_process"
   EXPECT_EQ(json::write(b.config), R"({"nested":[1,2.5,true,{"a":"b"}],"region":"us"})");
   ASSERT_EQ(host.strategies.size(), 1u);
   EXPECT_EQ(host.strategies[0].isolation, Isolation::in_process);
-  EXPECT_EQ(host.place_of("/providers/b/config/region"), (folder / "m.toml").string() + ":53:10");
+  EXPECT_EQ(host.place_of("/providers/b/config/region"), (folder / "m.toml").string() + ":56:10");
   EXPECT_EQ(host.place_of("/providers/b/config/unknown/deep"),
-            (folder / "m.toml").string() + ":52:1");
+            (folder / "m.toml").string() + ":55:1");
 }
 
 TEST(ReadConfiguration,

@@ -87,12 +87,14 @@ TEST_F(FolderSourceTest, counting_ends_when_the_host_does) {
 TEST_F(FolderSourceTest, tasks_wait_or_are_claimed) {
   task("p/a/1.task");
   task("p/a/2.task");
+  task("p/a/taken/4.task.some-worker");  // and not begun
+  task("p/a/taken/.some-worker");
   task("p/a/claimed/3.task.some-worker");
   task("p/a/claimed/3.task.some-worker.log");
   task("p/b/1.task");
   const auto answer = poll();
   ASSERT_TRUE(answer);
-  EXPECT_EQ(answer->counts.at(a), (Count{2, 1, context.now()}));
+  EXPECT_EQ(answer->counts.at(a), (Count{3, 1, context.now()}));
   EXPECT_EQ(answer->counts.at(b), (Count{1, {}, context.now()}));
 }
 

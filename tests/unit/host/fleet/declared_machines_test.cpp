@@ -63,6 +63,44 @@ TEST(Announcing, the_same_again_changes_nothing) {
   EXPECT_EQ(driver.rows("workers"), 1u);
 }
 
+TEST(Announcing, the_same_until_another_time_is_the_same_and_stays_until_the_first) {
+  FleetDriver driver = simple_fleet();
+  DeclaredWorker worker = machine(driver);
+  const Time first = worker.expires;
+  ASSERT_FALSE(announce(driver, worker));
+  worker.expires += 5h;
+  EXPECT_FALSE(announce(driver, worker));
+  EXPECT_EQ(driver.worker("m-1")->expires, first);
+}
+
+TEST(Announcing, the_same_name_in_another_pool_is_another_worker) {
+  FleetDriver driver = simple_fleet();
+  driver.configure(
+      {{.id = "p/w", .launch_configs = {{"lc-1"}}}, {.id = "p/v", .launch_configs = {{"lc-1"}}}});
+  DeclaredWorker one = machine(driver), other = machine(driver);
+  other.name.worker_pool_id = WorkerPoolId("p/v");
+  other.capacity = 7;
+  ASSERT_FALSE(announce(driver, one));
+  ASSERT_FALSE(announce(driver, other));
+  const auto both = [&] {
+    const Worker* first = driver.fleet().find_worker(one.name);
+    const Worker* second = driver.fleet().find_worker(other.name);
+    return first && second && first->capacity == 2 && second->capacity == 7;
+  };
+  EXPECT_TRUE(both());
+  EXPECT_EQ(driver.fleet().find_workers(WorkerGroup("rack"), WorkerId("m-1")).size(), 2u);
+  driver.crash();
+  driver.start_again();
+  EXPECT_TRUE(both()) << "after a restart";
+  ASSERT_TRUE(
+      driver.fleet().register_worker(other.name, ProviderId("cloud"), driver.secret, driver.now()));
+  EXPECT_EQ(driver.fleet().find_worker(other.name)->drain, Drain::none);
+  EXPECT_EQ(driver.fleet().find_worker(one.name)->drain, Drain::absent) << "it is another";
+  ASSERT_TRUE(driver.fleet().remove_worker(one.name, "gone", driver.now()));
+  driver.settle();
+  EXPECT_EQ(driver.fleet().find_worker(other.name)->state, WorkerState::running);
+}
+
 TEST(Announcing, a_worker_lives_on_without_being_listed_or_heard_of_and_is_no_capacity) {
   FleetDriver driver = unhurried_fleet();
   ASSERT_FALSE(announce(driver, machine(driver)));
@@ -142,9 +180,15 @@ struct Renewal {
   Renewal() {
     driver.demand("p/w", 1);
     name = driver.name("cloud-1");
-    EXPECT_TRUE(
-        driver.fleet().register_worker(name, ProviderId("cloud"), sha256("first"), driver.now()));
+    EXPECT_TRUE(enter("first"));
+  }
+
+  bool enter(const std::string& secret) {
+    const auto done =
+        driver.fleet().register_worker(name, ProviderId("cloud"), sha256(secret), driver.now(),
+                                       {.registration_key = sha256("the worker's own key")});
     driver.settle();
+    return done.has_value();
   }
 
   bool renew(const std::string& with, const std::string& next) {
@@ -179,8 +223,7 @@ TEST(Secrets, the_one_before_is_good_until_the_new_one_is_used) {
 TEST(Secrets, a_registration_makes_all_earlier_ones_worthless) {
   Renewal renewal;
   EXPECT_TRUE(renewal.renew("first", "second"));
-  ASSERT_TRUE(renewal.driver.fleet().register_worker(renewal.name, ProviderId("cloud"),
-                                                     sha256("again"), renewal.driver.now()));
+  ASSERT_TRUE(renewal.enter("again"));
   EXPECT_FALSE(renewal.renew("first", "x"));
   EXPECT_FALSE(renewal.renew("second", "x"));
   EXPECT_TRUE(renewal.renew("again", "x"));

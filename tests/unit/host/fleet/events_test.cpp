@@ -52,8 +52,8 @@ TEST(Telling, a_pool_that_is_given_to_nobody_names_who_served_it) {
   driver.events.clear();
   ASSERT_TRUE(driver.fleet().put_api_pool(make_spec(sketch), {}, driver.now()));
   driver.settle();
-  EXPECT_THAT(kinds(driver), ElementsAre("launch-configuration-updated", "worker-pool-updated"));
-  EXPECT_TRUE(driver.events.back().details.empty());
+  EXPECT_THAT(kinds(driver), ElementsAre("worker-pool-updated", "launch-configuration-updated"));
+  EXPECT_TRUE(driver.events.front().details.empty());
   auto nobodys = std::make_shared<PoolSpec>(*make_spec(sketch));
   nobodys->providers.clear();
   nobodys->launch_configs.clear();
@@ -64,6 +64,36 @@ TEST(Telling, a_pool_that_is_given_to_nobody_names_who_served_it) {
   ASSERT_TRUE(updated);
   EXPECT_EQ(updated->provider_id.str(), "null-provider");
   EXPECT_EQ(updated->details.at("previousProviderId").as_string(), "cloud");
+}
+
+TEST(Telling, a_change_by_the_api_tells_of_the_pool_and_then_of_what_is_kept_new_and_gone) {
+  FleetDriver driver = simple_fleet();
+  const auto put = [&](std::vector<LaunchSketch> launch_configs) {
+    driver.events.clear();
+    EXPECT_TRUE(driver.fleet().put_api_pool(
+        make_spec({.id = "api/w", .launch_configs = std::move(launch_configs), .origin = ""}), {},
+        driver.now()));
+    driver.settle();
+  };
+  put({{"lc-gone"}, {"lc-kept"}});
+  put({{"lc-new"}, {"lc-kept"}});
+  EXPECT_THAT(kinds(driver),
+              ElementsAre("worker-pool-updated", "launch-configuration-updated",
+                          "launch-configuration-created", "launch-configuration-archived"));
+  EXPECT_EQ(driver.events.at(1).launch_config_id.str(), "lc-kept");
+  put({{"lc-new"}, {"lc-kept"}});
+  EXPECT_THAT(kinds(driver), ElementsAre("worker-pool-updated", "launch-configuration-updated",
+                                         "launch-configuration-updated"))
+      << "as clients of the API know it, though nothing has changed";
+}
+
+TEST(Telling, a_pool_of_a_file_tells_of_changes_only) {
+  FleetDriver driver = simple_fleet();
+  driver.events.clear();
+  driver.configure({{.id = "p/w", .launch_configs = {{"lc-1"}}}});
+  EXPECT_TRUE(driver.events.empty());
+  driver.configure({{.id = "p/w", .launch_configs = {{"lc-1"}, {"lc-2"}}}});
+  EXPECT_THAT(kinds(driver), ElementsAre("worker-pool-updated", "launch-configuration-created"));
 }
 
 TEST(Telling, a_pool_that_is_gone_still_names_its_provider) {

@@ -198,6 +198,13 @@ void FleetDriver::advance(std::chrono::milliseconds by) {
   }
 }
 
+void FleetDriver::freeze(std::chrono::milliseconds by) {
+  steady_ += by;
+  wall_ += by;
+  fleet_->could_not_hear(now());
+  settle();
+}
+
 void FleetDriver::crash() {
   crash_into(std::make_shared<store::MemoryStore>(store_->contents()));
 }

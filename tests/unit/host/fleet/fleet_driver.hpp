@@ -67,6 +67,8 @@ class FleetDriver {
   // Time passes: the fleet is settled whenever it asked to be.
   void advance(std::chrono::milliseconds by);
   void jump_clock(std::chrono::milliseconds by) { wall_ += by; }
+  // Time passes in which the host hears nobody and decides nothing.
+  void freeze(std::chrono::milliseconds by);
 
   // The host dies here and now, and another starts from what was durable. Providers are not up and
   // nothing is configured until somebody says so.

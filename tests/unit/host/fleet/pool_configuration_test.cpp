@@ -89,6 +89,7 @@ TEST(Cycling, only_worker_config_changed_cycles_nobody_and_the_newest_is_given_o
 
 TEST(Cycling, a_changed_image_makes_workers_outdated_and_they_are_told_gone_and_why) {
   FleetDriver driver = working_fleet(2);
+  ASSERT_TRUE(driver.active("cloud-1", 0));
   driver.configure({with({with_image("lc-2", "two")})});
   EXPECT_EQ(outdated(driver), 2);
   for (const auto& told :
@@ -157,7 +158,7 @@ TEST(Cycling, with_a_budget_of_one_goes_one_by_one) {
 }
 
 TEST(Cycling, those_that_are_not_told_yet_may_renew) {
-  const Lifecycle slow{.cycling_budget = {.workers = 1}};
+  const Lifecycle slow{.cycling_budget = {.workers = 1}, .finish_tasks = 0s};
   FleetDriver driver = working_fleet(2, slow);
   driver.configure({with({with_image("lc-2", "two")}, slow)});
   int renewed = 0;
@@ -237,6 +238,7 @@ TEST(Cycling, a_start_does_not_judge_before_the_provider_said_which_changes_matt
 
 TEST(Cycling, what_workers_were_told_before_a_restart_stands) {
   FleetDriver driver = working_fleet(2);
+  ASSERT_TRUE(driver.active("cloud-1", 0));
   driver.configure({with({with_image("lc-2", "two")})});
   ASSERT_EQ(outdated(driver), 2);
   driver.crash();
@@ -270,6 +272,7 @@ TEST(Pools, one_that_vanishes_drains_and_leaves_nothing_behind) {
                    {.stopped_kept = std::chrono::hours(1)});
   driver.demand("p/w", 2);
   driver.register_all();
+  ASSERT_TRUE(driver.active("cloud-1", 0));
   driver.configure({});
   ASSERT_EQ(driver.pool("p/w").verdict.kind, verdict::Kind::blocked);
   EXPECT_EQ(driver.pool("p/w").verdict.obstacle->cause, verdict::cause::not_configured);

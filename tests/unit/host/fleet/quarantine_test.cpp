@@ -15,7 +15,7 @@ using testing::HasSubstr;
 PoolSketch rack_pool(const std::string& launch_config = "lc-1", const std::string& os = "14") {
   return {.id = "p/w",
           .launch_configs = {{.id = launch_config, .document = {{"os", os}}}},
-          .lifecycle = {.reregistration_timeout = 1h}};
+          .lifecycle = {.reregistration_timeout = 1h, .finish_tasks = 0s}};
 }
 
 struct Standing : testing::Test {
@@ -382,6 +382,7 @@ TEST_F(Standing, machines_that_wait_to_be_put_right_hold_the_budget_of_their_poo
 TEST_F(Standing, a_pool_that_is_gone_loses_its_machines_when_their_credentials_end) {
   announce_by_owner("cloud-7");
   ASSERT_TRUE(enter("cloud-7"));
+  ASSERT_TRUE(driver.active("cloud-7", 0));
   driver.configure({});
   EXPECT_EQ(renew("cloud-7").error().code, "gone");
   EXPECT_EQ(enter("cloud-7").error().code, "gone");

@@ -31,8 +31,9 @@ struct Newborn {
     name = driver.name(driver.workers(WorkerState::requested).at(0)->worker_id);
   }
   Result<Registered> announce(const std::optional<QueueFacts>& facts) {
-    auto done = driver.fleet().register_worker(name, ProviderId("cloud"), driver.secret,
-                                               driver.now(), {.reported = facts});
+    auto done =
+        driver.fleet().register_worker(name, ProviderId("cloud"), driver.secret, driver.now(),
+                                       {.reported = facts, .registration_key = sha256("its own")});
     driver.settle();
     return done;
   }

@@ -10,6 +10,7 @@
 
 #include "host/queue/queue.hpp"
 #include "host/store/memory_store.hpp"
+#include "lib/base/fake_clock.hpp"
 
 namespace muster::fleet {
 namespace {
@@ -196,6 +197,84 @@ TEST(ServiceWithAFullDisk, tells_who_waits_for_a_change_at_once_and_only_once) {
   EXPECT_TRUE(late.get_future().get());
   store.full = false;
   service.stop(1s);
+}
+
+// Somebody waits in the queue, and has to be heard once in a minute.
+class DeafService : public ::testing::Test {
+ protected:
+  DeafService() {
+    const auto made = service.change<std::int64_t>([](Fleet& fleet, Now now) {
+      queue::Ask ask;
+      ask.team = queue::TeamId("team");
+      ask.heartbeat = 60s;
+      return fleet.request_worker(ask, now);
+    });
+    if (made) request = *made;
+  }
+
+  bool decides() {
+    return service.change<int>([](Fleet&, Now) -> Result<int> { return 7; }).has_value();
+  }
+  void listen(std::chrono::seconds time) {
+    for (; time > 0s; time -= 1s) {
+      clock->advance(1s);
+      ASSERT_TRUE(decides());
+    }
+  }
+  bool waits() {
+    bool waits = false;
+    service.read([&](const Fleet& fleet, Now) {
+      const queue::Request* found = fleet.queue().find(request);
+      waits = found && found->state == queue::RequestState::waiting;
+    });
+    return waits;
+  }
+
+  FullStore store;
+  std::shared_ptr<FakeClock> clock = std::make_shared<FakeClock>();
+  Service service{std::make_unique<Fleet>(Settings{}, "host", 1, now_of(*clock)),
+                  ServiceParts{.store = &store, .clock = clock, .find_plugin = [](const auto&) {
+                                 return Callee{};
+                               }}};
+  std::int64_t request = 0;
+};
+
+TEST_F(DeafService, that_listens_ends_who_is_silent) {
+  listen(59s);
+  EXPECT_TRUE(waits());
+  listen(1s);
+  EXPECT_FALSE(waits());
+}
+
+TEST_F(DeafService, that_was_frozen_waits_for_those_who_could_not_be_heard) {
+  listen(50s);
+  clock->advance(62s);
+  ASSERT_TRUE(decides());
+  EXPECT_TRUE(waits());
+  listen(69s);
+  EXPECT_TRUE(waits());
+  listen(2s);
+  EXPECT_FALSE(waits());
+}
+
+TEST_F(DeafService, whose_disk_was_full_waits_for_those_who_could_not_be_heard) {
+  listen(50s);
+  store.full = true;
+  EXPECT_FALSE(service.change<int>([](Fleet& fleet, Now now) -> Result<int> {
+    fleet.provider_up({.provider_id = ProviderId("cloud")}, now);
+    return 7;
+  }));
+  for (int second = 0; second < 75; ++second) clock->advance(1s);
+  store.full = false;
+  service.committer().retry_now();
+  std::promise<void> stored;
+  service.post([](Fleet&, Now) {}, [&] { stored.set_value(); });
+  stored.get_future().wait();
+  EXPECT_TRUE(waits());
+  listen(60s);
+  EXPECT_TRUE(waits());
+  listen(12s);
+  EXPECT_FALSE(waits());
 }
 
 }  // namespace

@@ -68,12 +68,6 @@ TEST(Registration, gives_credentials_and_the_worker_configuration) {
   EXPECT_EQ(driver.launch_config("lc-1")->health.last_hour(driver.wall()).registered, 1);
 }
 
-TEST(Registration, twice_is_once) {
-  FleetDriver driver = registered_fleet(1);
-  ASSERT_TRUE(driver.register_worker("cloud-1").has_value());
-  EXPECT_EQ(driver.launch_config("lc-1")->health.last_hour(driver.wall()).registered, 1);
-}
-
 TEST(Registration, again_before_the_first_is_refused) {
   FleetDriver driver = simple_fleet();
   driver.demand("p/w", 1);
@@ -297,6 +291,29 @@ TEST(Shrinking, a_worker_that_asks_is_told_whether_it_is_needed) {
   EXPECT_FALSE(ask("cloud-2").terminate) << "minCapacity";
   EXPECT_EQ(ask("cloud-2").reason, "needed");
   EXPECT_FALSE(driver.fleet().should_terminate(driver.name("cloud-9"), driver.now()).has_value());
+}
+
+TEST(Shrinking, a_worker_is_needed_for_what_the_queue_says_is_claimed) {
+  FleetDriver driver = registered_fleet(3);
+  const auto claimed = [&](std::int64_t count) {
+    driver.fleet().demand_changed({{WorkerPoolId("p/w"), {.pending = 0, .claimed = count}}},
+                                  driver.now());
+    driver.settle();
+  };
+  const auto ask = [&](const char* id) {
+    return driver.fleet().should_terminate(driver.name(id), driver.now()).value();
+  };
+  claimed(3);
+  for (const char* id : {"cloud-1", "cloud-2", "cloud-3"}) {
+    EXPECT_FALSE(ask(id).terminate) << id;
+    EXPECT_EQ(ask(id).reason, "needed");
+  }
+  claimed(2);
+  EXPECT_TRUE(ask("cloud-1").terminate);
+  EXPECT_FALSE(ask("cloud-2").terminate);
+  EXPECT_FALSE(ask("cloud-3").terminate);
+  claimed(0);
+  EXPECT_TRUE(ask("cloud-2").terminate);
 }
 
 TEST(Shrinking, a_worker_that_tells_when_it_is_idle_may_be_so_for_its_time) {

@@ -1,6 +1,7 @@
 // What the operator reads about each bad plugin, word for word.
 #include <elf.h>
 #include <fstream>
+#include <unistd.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -158,13 +159,32 @@ TEST_F(BadPlugin, a_manifest_that_says_something_else_than_the_library_is_refuse
   EXPECT_EQ(reason_for("other"), "the manifest says name \"other\" but the library says \"good\"");
 }
 
-TEST_F(BadPlugin, a_folder_that_everybody_can_write_is_refused) {
+TEST_F(BadPlugin, what_others_can_write_is_refused) {
+  for (const auto& [file, what] :
+       {std::pair("", "the plugin's folder "), std::pair("/plugin.toml", "the plugin's manifest "),
+        std::pair("/good.so", "the plugin's library ")})
+    for (const auto& [who, name] : {std::pair(fs::perms::others_write, "everybody"),
+                                    std::pair(fs::perms::group_write, "its group")}) {
+      drop("good");
+      const std::string path = (folder_ / "good").string() + file;
+      fs::permissions(path, who, fs::perm_options::add);
+      open();
+      EXPECT_EQ(reason_for("good"),
+                what + path + " is writable by " + name + ": run chmod go-w '" + path + "'");
+      fs::permissions(path, who, fs::perm_options::remove);
+    }
+}
+
+TEST_F(BadPlugin, what_belongs_to_somebody_else_is_refused) {
   drop("good");
-  fs::permissions(folder_ / "good", fs::perms::others_write, fs::perm_options::add);
+  // Only root can give files away; for others root's own are the only foreign ones, and trusted.
+  const bool given = ::chown((folder_ / "good/plugin.toml").c_str(), 4711, 4711) == 0;
   open();
-  EXPECT_EQ(reason_for("good"), (folder_ / "good").string() +
-                                    " is writable by everybody; run: chmod o-w " +
-                                    (folder_ / "good").string());
+  ASSERT_EQ(given, ::geteuid() == 0);
+  if (given)
+    EXPECT_THAT(reason_for("good"), HasSubstr("belongs to user 4711, who can change it"));
+  else
+    EXPECT_EQ(status_of("provider/good").state, PluginState::active);
 }
 
 TEST_F(BadPlugin, a_broken_manifest_and_a_library_without_one_are_told_by_their_path) {

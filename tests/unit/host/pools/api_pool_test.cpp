@@ -10,6 +10,7 @@ namespace {
 using ::testing::HasSubstr;
 
 const WorkerPoolId pool_id("proj/api");
+const std::string limits = R"({"minCapacity": 0, "maxCapacity": 5, )";
 
 Result<fleet::PoolSpec> pool(Fixture& fixture, std::string_view config,
                              std::string_view provider = "sim") {
@@ -42,6 +43,29 @@ TEST(ApiPool, what_is_wrong_is_told_all_at_once) {
     EXPECT_THAT(message, HasSubstr(says));
 }
 
+TEST(ApiPool, a_pool_that_launches_says_how_much_and_nothing_that_nobody_reads) {
+  Fixture fixture;
+  const auto wrong = [&](std::string_view config) {
+    const auto result = pool(fixture, config);
+    EXPECT_FALSE(result) << config;
+    return result ? "" : result.error().message;
+  };
+  EXPECT_THAT(wrong("{}"), HasSubstr("config.minCapacity: is missing"));
+  EXPECT_THAT(wrong(R"({"minCapacity": 1})"), HasSubstr("config.maxCapacity: is missing"));
+  EXPECT_THAT(wrong(R"({"minCapacity": 1, "maxCapcity": 1})"),
+              HasSubstr("config.maxCapcity: is not known; did you mean maxCapacity?"));
+  for (const char* number : {"-1", "1.5", "1e300", "9000000000000000000", "null", "\"7\"", "[]"})
+    EXPECT_THAT(wrong(R"({"minCapacity": 0, "maxCapacity": )" + std::string(number) + "}"),
+                HasSubstr("config.maxCapacity: must be a whole number"));
+  EXPECT_THAT(wrong(R"({"minCapacity": 0, "maxCapacity": 1,
+                        "lifecycle": {"queueInactivityTimeout": 1199}})"),
+              HasSubstr("queueInactivityTimeout must be >= 1200"));
+  const auto fine = pool(fixture, R"({"minCapacity": 0, "maxCapacity": 5.0,
+                                      "lifecycle": {"queueInactivityTimeout": 1200}})");
+  ASSERT_TRUE(fine) << fine.error().message;
+  EXPECT_EQ(fine->settings.max_capacity, 5);
+}
+
 TEST(ApiPool, a_provider_that_is_unknown_or_in_trouble_is_told_apart) {
   Fixture fixture;
   auto result = pool(fixture, "{}", "nobody");
@@ -49,7 +73,8 @@ TEST(ApiPool, a_provider_that_is_unknown_or_in_trouble_is_told_apart) {
   EXPECT_EQ(result.error().error_class, ErrorClass::not_found);
   EXPECT_EQ(result.error().code, "providerId");
   fixture.failure = Error::transient("later");
-  result = pool(fixture, R"({"launchConfigs": [{"region": "eu-1"}]})");
+  result = pool(fixture, R"({"minCapacity": 0, "maxCapacity": 1,
+                            "launchConfigs": [{"region": "eu-1"}]})");
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().error_class, ErrorClass::transient);
   fixture.provider().unavailable = Error::transient("not yet");
@@ -59,18 +84,20 @@ TEST(ApiPool, a_provider_that_is_unknown_or_in_trouble_is_told_apart) {
 TEST(ApiPool, the_same_launch_configuration_twice_is_refused) {
   Fixture fixture;
   const char* one = R"({"zone": "eu-1a", "instanceTypes": ["small"]})";
-  const auto result = pool(fixture, std::string(R"({"launchConfigs": [)") + one + "," + one + "]}");
+  const auto result =
+      pool(fixture, std::string(limits + R"("launchConfigs": [)") + one + "," + one + "]}");
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, "duplicateLaunchConfigId");
+  EXPECT_THAT(result.error().message, HasSubstr("already exists: the same one is there twice"));
 }
 
 TEST(ApiPool, an_id_of_its_own_is_honoured_but_only_for_one) {
   Fixture fixture;
-  auto result = pool(fixture, R"({"launchConfigs": [
+  auto result = pool(fixture, limits + R"("launchConfigs": [
     {"zone": "eu-1a", "instanceTypes": ["small"], "workerManager": {"launchConfigId": "mine"}}]})");
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->launch_configs.at(0)->launch_config.launch_config_id.str(), "mine");
-  result = pool(fixture, R"({"launchConfigs": [
+  result = pool(fixture, limits + R"("launchConfigs": [
     {"zone": "eu-1a", "workerManager": {"launchConfigId": "mine"}}]})");
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().message, HasSubstr("comes to 2 launch configurations"));

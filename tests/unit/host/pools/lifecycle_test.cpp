@@ -34,6 +34,8 @@ TEST(Lifecycle, everything_that_is_wrong_is_told_with_what_to_write) {
       {R"({"cycling": {"budget": "101%"}})", "is \"101%\""},
       {R"({"cycling": {"budget": "nan%"}})", "is \"nan%\""},
       {R"({"cycling": {"budget": "10"}})", "is \"10\""},
+      {R"({"cycling": {"finishTasks": -1}})", "lifecycle.cycling.finishTasks: is -1"},
+      {R"({"cycling": {"finishTasks": "for ever"}})", "is \"for ever\""},
       {R"({"cycling": {"windows": {}}})", "must be a list of tables"},
       {R"({"cycling": {"windows": [3]}})", "windows[0] must be a table"},
       {R"({"cycling": {"windows": [{"form": "01:00"}]}})", "did you mean from?"},
@@ -60,7 +62,7 @@ TEST(Lifecycle, without_any_word_it_is_as_taskcluster_has_it) {
 TEST(Lifecycle, every_setting_arrives) {
   const auto result = read(R"({"registrationTimeout": 60, "reregistrationTimeout": "48h",
     "queueInactivityTimeout": "20m", "idleTimeout": 0, "warmCapacity": 2,
-    "cycling": {"budget": 2, "windows": [
+    "cycling": {"budget": 2, "finishTasks": "90m", "windows": [
       {"days": ["fri", "mon", "mon"], "from": "22:00", "to": "06:30"}, {"to": "24:00"}]}})");
   ASSERT_TRUE(result.findings.empty()) << to_string(result.findings[0]);
   fleet::Lifecycle expected;
@@ -70,6 +72,7 @@ TEST(Lifecycle, every_setting_arrives) {
   expected.idle_timeout = std::chrono::seconds(0);
   expected.warm_capacity = 2;
   expected.cycling_budget.workers = 2;
+  expected.finish_tasks = std::chrono::minutes(90);
   expected.cycling_windows = {{{1, 5}, std::chrono::hours(22), std::chrono::minutes(6 * 60 + 30)},
                               {{}, std::chrono::minutes(0), std::chrono::hours(24)}};
   EXPECT_EQ(result.lifecycle, expected);

@@ -202,7 +202,7 @@ TEST(Clock, that_is_set_back_or_ahead_ends_nobody) {
   const auto lease = fixture.ask("a"), waits = fixture.ask("b");
   for (const auto jump : {24h * 400, -24h * 900}) {
     fixture.now += jump;
-    fixture.queue.clock_was_set(fixture.now);
+    fixture.queue.clock_was_set(fixture.now, jump);
     fixture.queue.expire(fixture.now + 59s);
     EXPECT_GT(fixture.holds(lease), 0);
     EXPECT_EQ(fixture.holds(waits), 0);

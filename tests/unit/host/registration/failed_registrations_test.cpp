@@ -55,15 +55,20 @@ TEST(FailedRegistrations, what_is_long_ago_is_forgotten) {
   EXPECT_EQ(failures.size(), 0u);
 }
 
-TEST(FailedRegistrations, a_machine_is_known_by_its_address) {
-  EXPECT_EQ(address_of("192.0.2.7:4711"), "192.0.2.7");
-  EXPECT_EQ(address_of("[2001:db8:1:2:3:4:5:6]:4711"), address_of("[2001:db8:1:2:9:9:9:9]:1"));
-  EXPECT_NE(address_of("[2001:db8:1:2:3:4:5:6]:4711"), address_of("[2001:db8:1:3:3:4:5:6]:4711"));
-  EXPECT_EQ(address_of("[::1]:80"), "[::1]");
-  EXPECT_EQ(address_of(""), "");
+TEST(FailedRegistrations, a_machine_is_where_its_request_comes_from_also_behind_a_proxy) {
+  const auto from = [](const char* peer, std::optional<Address> client = {}) {
+    http::Request request;
+    request.peer = peer;
+    request.client = client;
+    return address_of(request);
+  };
+  EXPECT_EQ(from(""), "");
+  EXPECT_EQ(from("192.0.2.7:4711"), "192.0.2.7");
+  EXPECT_EQ(from("[2001:db8:1:2::6]:4711"), "2001:db8:1:2::6");
+  EXPECT_EQ(from("192.0.2.7:4711", parse_address("203.0.113.9")), "203.0.113.9");
 }
 
-TEST(FailedRegistrations, a_machine_behind_a_relay_is_known_by_its_network) {
+TEST(FailedRegistrations, a_machine_is_known_by_its_network) {
   EXPECT_EQ(network_of("192.0.2.7"), "192.0.2.7");
   EXPECT_EQ(network_of("2001:db8:1:2:3:4:5:6"), network_of("2001:db8:1:2::1"));
   EXPECT_NE(network_of("2001:db8:1:2::1"), network_of("2001:db8:1:3::1"));

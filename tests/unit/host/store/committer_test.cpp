@@ -4,7 +4,10 @@
 #include <atomic>
 #include <future>
 
+#include <gmock/gmock.h>
+
 #include "lib/base/fake_clock.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/support/recorded_log.hpp"
 #include "tests/unit/host/store/test_tables.hpp"
 
@@ -12,6 +15,7 @@ namespace muster::store::testing {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::HasSubstr;
 using Numbers = std::vector<std::int64_t>;
 
 // A store in memory that fails or waits as a test says.
@@ -240,7 +244,45 @@ TEST_F(CommitterTest, a_damaged_store_is_replaced_and_what_waits_goes_into_the_n
   submit_and_wait(*committer, {thing(1)});
   EXPECT_EQ(reason, damaged.message);
   EXPECT_EQ(kept(), (Numbers{1}));
-  EXPECT_EQ(told.size(), 0U) << "nobody had to wait";
+  EXPECT_EQ(told.wait_for(1).sentence, "the database is damaged; a new one is written from memory");
+  EXPECT_TRUE(told.wait_for(2).ok);
+}
+
+TEST_F(CommitterTest,
+       a_store_that_cannot_be_written_for_long_is_replaced_though_it_is_not_damaged) {
+  CommitterSettings chosen = settings();
+  chosen.failures_until_replaced = 3;
+  chosen.replace_damaged = [&](const Error&) -> Result<void> {
+    store.fail({});
+    return {};
+  };
+  store.fail(Error::transient("disk I/O error"));
+  const auto committer = start(std::move(chosen));
+  std::promise<void> durable;
+  committer->submit({thing(1)}, [&] { durable.set_value(); });
+  for (int attempt = 1; attempt < 3; ++attempt) {
+    store.wait_for_attempts(attempt);
+    EXPECT_EQ(kept(), (Numbers{}));
+    committer->retry_now();
+    clock.advance(10s);
+  }
+  EXPECT_EQ(durable.get_future().wait_for(20s), std::future_status::ready);
+  EXPECT_EQ(store.attempts(), 3 + 1);
+}
+
+TEST_F(CommitterTest, a_full_disk_is_no_reason_to_write_the_store_anew) {
+  CommitterSettings chosen = settings();
+  chosen.failures_until_replaced = 1;
+  std::atomic<int> asked = 0;
+  chosen.replace_damaged = [&](const Error&) -> Result<void> { return ++asked, Result<void>(); };
+  store.fail(Error::capacity("the disk is full"));
+  const auto committer = start(std::move(chosen));
+  committer->submit({thing(1)});
+  store.wait_for_attempts(1);
+  clock.advance(10s);
+  committer->retry_now();
+  store.wait_for_attempts(2);
+  EXPECT_EQ(asked, 0);
 }
 
 TEST_F(CommitterTest, a_replacement_that_fails_is_tried_again_and_one_that_does_not_help_is_not) {
@@ -255,10 +297,10 @@ TEST_F(CommitterTest, a_replacement_that_fails_is_tried_again_and_one_that_does_
   store.fail(damaged);
   const auto committer = start(std::move(chosen));
   committer->submit({thing(1)});
-  EXPECT_EQ(told.wait_for(1).sentence,
+  EXPECT_EQ(told.wait_for(2).sentence,
             "the database is damaged; a new one could not be written: no room for it");
   committer->retry_now();
-  EXPECT_NE(told.wait_for(2).sentence.find("replaced a short while ago"), std::string::npos);
+  EXPECT_NE(told.wait_for(3).sentence.find("replaced a short while ago"), std::string::npos);
   EXPECT_EQ(asked, 2);
   const int before = store.attempts();
   committer->retry_now();
@@ -269,16 +311,61 @@ TEST_F(CommitterTest, a_replacement_that_fails_is_tried_again_and_one_that_does_
   EXPECT_EQ(third.get_future().wait_for(10s), std::future_status::ready);
 }
 
-TEST_F(CommitterTest, damage_that_a_reader_found_is_mended_without_a_commit) {
+TEST_F(CommitterTest, damage_that_a_reader_found_is_repaired_without_a_commit_and_shown_meanwhile) {
   CommitterSettings chosen = settings();
   std::promise<std::string> asked;
+  std::promise<void> look, repaired;
   chosen.replace_damaged = [&](const Error& damage) -> Result<void> {
     asked.set_value(damage.message);
+    look.get_future().wait();
     return {};
   };
+  chosen.replaced = [&](const Error&) { repaired.set_value(); };
   const auto committer = start(std::move(chosen));
   committer->report_damage(damaged);
   EXPECT_EQ(asked.get_future().get(), damaged.message);
+  EXPECT_FALSE(committer->health().ok);
+  EXPECT_EQ(committer->health().damage, damaged.message);
+  committer->report_damage(damaged);  // by another reader of the old file
+  look.set_value();
+  repaired.get_future().wait();
+  EXPECT_EQ(committer->health(), Health{});
+}
+
+TEST_F(CommitterTest, damage_soon_after_a_replacement_is_shown_and_repaired_when_its_time_comes) {
+  CommitterSettings chosen = settings();
+  std::promise<void> repaired[2];
+  int times = 0;
+  chosen.replace_damaged = [&](const Error&) -> Result<void> { return {}; };
+  chosen.replaced = [&](const Error&) { repaired[times++].set_value(); };
+  const auto committer = start(std::move(chosen));
+  committer->report_damage(damaged);
+  repaired[0].get_future().wait();
+  committer->report_damage(damaged);
+  submit_and_wait(*committer, {thing(1)});
+  EXPECT_TRUE(committer->health().ok) << "commits go on";
+  EXPECT_THAT(committer->health().damage, HasSubstr("replaced a short while ago"));
+  clock.advance(11min);
+  EXPECT_EQ(repaired[1].get_future().wait_for(20s), std::future_status::ready);
+  EXPECT_EQ(committer->health(), Health{});
+}
+
+TEST_F(CommitterTest, damage_that_cannot_be_repaired_keeps_nobody_from_committing) {
+  CommitterSettings chosen = settings();
+  std::atomic<int> asked = 0;
+  chosen.replace_damaged = [&](const Error&) -> Result<void> {
+    ++asked;
+    return Error::capacity("no room for a copy");
+  };
+  const auto committer = start(std::move(chosen));
+  committer->report_damage(damaged);
+  submit_and_wait(*committer, {thing(1)});
+  EXPECT_TRUE(committer->health().ok);
+  EXPECT_THAT(committer->health().damage, HasSubstr("no room for a copy"));
+  clock.advance(10s);
+  EXPECT_TRUE(muster::testing::eventually([&] { return asked > 1; })) << "it is tried again";
+  submit_and_wait(*committer, {thing(2)});
+  EXPECT_EQ(kept(), (Numbers{1, 2}));
 }
 
 TEST_F(CommitterTest, submissions_of_many_threads_are_all_durable) {

@@ -166,7 +166,7 @@ TEST_F(SqliteStoreTest, closing_leaves_no_log_and_nothing_unfinished) {
   for (const auto& entry : fs::directory_iterator(folder.path()))
     names.push_back(entry.path().filename());
   std::sort(names.begin(), names.end());
-  EXPECT_EQ(names, (std::vector<std::string>{"muster.db", "muster.db.lock"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"muster.db", "muster.db.lock", "muster.db.mark"}));
 }
 
 TEST_F(SqliteStoreTest, a_link_to_the_database_stays_a_link) {

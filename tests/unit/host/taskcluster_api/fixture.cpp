@@ -86,12 +86,23 @@ Fixture::Fixture(std::vector<store::Batch> before, registration::FailureLimits l
   auto loaded = fleet::Fleet::load(store, {}, "host-1", now);
   EXPECT_TRUE(loaded);
   workers = std::make_unique<http::WorkerThreads>(2, 64, Log());
+  auto made = events::Service::make(
+      {std::make_shared<const config::HostConfiguration>(), &store, clock, Log()});
+  EXPECT_TRUE(made);
+  events = std::move(*made);
   fleet = std::make_unique<fleet::Service>(
       std::move(*loaded),
       fleet::ServiceParts{
-          .store = &store, .clock = clock, .log = {}, .find_plugin = [](const std::string&) {
-            return fleet::Callee{};
-          }});
+          .store = &store,
+          .clock = clock,
+          .log = {},
+          .find_plugin = [](const std::string&) { return fleet::Callee{}; },
+          .rebuild_store = {},
+          .listener =
+              [this](const std::vector<events::Event>& durable) { events->on_durable(durable); }});
+  EXPECT_TRUE(events->start([this](store::Batch batch, std::function<void()> durable) {
+    return fleet->committer().submit(std::move(batch), std::move(durable));
+  }));
   for (const char* id : {"cloud", "rack"})
     fleet->post([id](fleet::Fleet& of, fleet::Now at) {
       fleet::ProviderUp up;
@@ -105,14 +116,7 @@ Fixture::Fixture(std::vector<store::Batch> before, registration::FailureLimits l
   router = std::make_unique<http::Router>(Log(), auth::Guard(authority, api::route_scopes()));
   registrar = std::make_unique<registration::Registrar>(registration_dependencies(), limits);
   api = add_routes(*router, parts());
-  api::Services services;  // of muster's own API, which has further ways to register
-  const Parts shared = parts();
-  static_cast<endpoints::Host&>(services) = shared;
-  services.provider_context = shared.provider_context;
-  services.expand = shared.expand;
-  services.registrar = registrar.get();
-  services.store = &store;
-  api::add_routes(*router, services);
+  api::add_routes(*router, own_services());
   const Sha256 digest = sha256("root");
   authority.put({.client_id = "root",
                  .kind = auth::ClientKind::token,
@@ -120,14 +124,59 @@ Fixture::Fixture(std::vector<store::Batch> before, registration::FailureLimits l
                  .scopes = {"*"}});
 }
 
+// Of muster's own API, with all that a host has.
+api::Services Fixture::own_services() {
+  const Parts shared = parts();
+  api::Services services;
+  static_cast<endpoints::Host&>(services) = shared;
+  services.provider_context = shared.provider_context;
+  services.expand = shared.expand;
+  services.registrar = registrar.get();
+  services.store = &store;
+  services.backup_folder = folder_ / "backups";
+  services.most_backups = 3;
+  services.events = events.get();
+  services.provider_facts = [](const ProviderId&, std::chrono::milliseconds) {
+    return std::optional<pools::ProviderFacts>();
+  };
+  services.configuration_status = [] { return std::optional<pools::Status>(); };
+  services.reload_worker_configurations = [] {};
+  services.configuration_files = [](bool) { return std::shared_ptr<const pools::SourceFiles>(); };
+  services.demand_status = [] { return std::vector<demand::SourceStatus>(); };
+  services.state = [] { return std::string("ready"); };
+  services.status_document = [] { return json::object{{"version", "1.2.3"}}; };
+  plugin_loader::LoaderSettings plugins;
+  plugins.store = folder_ / "plugins";
+  auto catalog = plugin_loader::PluginCatalog::open(plugins, clock, Log(), nullptr);
+  EXPECT_TRUE(catalog) << catalog.error().message;
+  plugins_ = std::move(*catalog);
+  services.plugins = plugins_.get();
+  services.plugin_folders = [] { return std::vector<std::filesystem::path>(); };
+  auto opened =
+      auth::ClientStore::open(store, auth::SecretBox::open(folder_ / "secrets.key").value(),
+                              {.authority = &authority,
+                               .committer = &fleet->committer(),
+                               .clock = clock.get(),
+                               .log = {},
+                               .emit_event = [](const events::Event&) {}});
+  EXPECT_TRUE(opened);
+  client_store_ = std::move(*opened);
+  services.clients = client_store_.get();
+  services.metrics = &metrics_;
+  return services;
+}
+
 Fixture::~Fixture() {
   store.broken = false;
   clock->advance(1h);  // a committer that waits to try again does so
   registrar.reset();   // waits for providers
+  events->stop();
   fleet->stop(1s);
   router.reset();
   api.reset();
   workers.reset();
+  client_store_.reset();
+  plugins_.reset();
 }
 
 Parts Fixture::parts() {

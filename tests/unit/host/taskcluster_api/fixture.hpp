@@ -9,8 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "host/api/services.hpp"
 #include "host/auth/authority.hpp"
+#include "host/auth/client_store.hpp"
+#include "host/events/service.hpp"
 #include "host/fleet/service.hpp"
+#include "host/plugin_loader/plugin_catalog.hpp"
 #include "host/registration/registrar.hpp"
 #include "host/store/memory_store.hpp"
 #include "host/taskcluster_api/api.hpp"
@@ -19,6 +23,8 @@
 #include "lib/base/fake_clock.hpp"
 #include "lib/http/router.hpp"
 #include "lib/http/worker_threads.hpp"
+#include "lib/metrics/metrics.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace muster::taskcluster_api {
 
@@ -85,6 +91,7 @@ class Fixture {
   BreakableStore store;
   auth::Authority authority{*clock};
   std::unique_ptr<http::WorkerThreads> workers;
+  std::unique_ptr<events::Service> events;
   std::unique_ptr<fleet::Service> fleet;
   std::unique_ptr<registration::Registrar> registrar;
   std::unique_ptr<http::Router> router;
@@ -95,8 +102,13 @@ class Fixture {
 
  private:
   Parts parts();
+  api::Services own_services();
   registration::Dependencies registration_dependencies();
   int clients_ = 0;
+  testing::TemporaryFolder folder_;
+  metrics::Metrics metrics_;
+  std::unique_ptr<plugin_loader::PluginCatalog> plugins_;
+  std::unique_ptr<auth::ClientStore> client_store_;
 };
 
 inline constexpr const char* root_url = "https://muster.example.com";

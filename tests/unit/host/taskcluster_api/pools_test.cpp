@@ -45,6 +45,59 @@ TEST(Pools, two_launch_configurations_of_the_same_id_conflict) {
   json::array& list = body["config"].as_object()["launchConfigs"].as_array();
   list.push_back(list[0]);
   EXPECT_EQ(fixture.call("createWorkerPool", {"p/w"}, {.body = body}).status, 409);
+  for (json::value& item : list)
+    item.as_object()["workerManager"] = json::object{{"launchConfigId", "lc1"}};
+  list[1].as_object()["region"] = "us-1";
+  const Reply reply = fixture.call("createWorkerPool", {"p/w"}, {.body = body});
+  EXPECT_EQ(reply.status, 409);
+  EXPECT_THAT(
+      reply.message(),
+      StartsWith("Launch config with ID `lc1` already exists with different configuration\n"));
+  EXPECT_EQ(fixture.call("workerPool", {"p/w"}).status, 404);
+}
+
+TEST(Pools, an_owner_is_a_mail_address) {
+  Fixture fixture;
+  for (const char* owner : {"", "somebody", "a b@example.com", "@example.com", "a@", "a@machine"}) {
+    json::object body = fixture.pool_body();
+    body["owner"] = owner;
+    const Reply reply = fixture.call("createWorkerPool", {"p/w"}, {.body = body});
+    EXPECT_EQ(reply.status, 400) << owner;
+    EXPECT_EQ(reply.code(), "InputValidationError") << owner;
+    EXPECT_THAT(reply.message(), HasSubstr("owner")) << owner;
+  }
+}
+
+TEST(Pools, a_setting_that_nobody_reads_is_refused_with_the_nearest_name) {
+  Fixture fixture;
+  json::object body = fixture.cloud_pool_body();
+  body["config"].as_object()["maxCapcity"] = 5;
+  const Reply reply = fixture.call("createWorkerPool", {"p/w"}, {.body = body});
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_EQ(reply.code(), "InputValidationError");
+  EXPECT_THAT(reply.message(),
+              HasSubstr("config.maxCapcity: is not known; did you mean maxCapacity?"));
+}
+
+TEST(Pools, one_that_was_stored_with_such_a_setting_is_there_after_a_start) {
+  Fixture before;
+  json::object body = before.cloud_pool_body();
+  ASSERT_EQ(before.call("createWorkerPool", {"p/w"}, {.body = body}).status, 200);
+  // As an earlier version stored it.
+  body["config"].as_object()["maxCapcity"] = 5;
+  body["config"].as_object().erase("minCapacity");
+  body["owner"] = "somebody";
+  store::Batch kept{store::put(
+      fleet::ApiPoolRow{WorkerPoolId("p/w"), body, before.clock->now(), before.clock->now()})};
+  EXPECT_TRUE(store::read_rows<fleet::PoolRow>(
+      before.store, [&](const fleet::PoolRow& row) { kept.push_back(store::put(row)); }));
+  EXPECT_TRUE(store::read_rows<fleet::LaunchConfigRow>(
+      before.store, [&](const fleet::LaunchConfigRow& row) { kept.push_back(store::put(row)); }));
+  Fixture after({kept});
+  const Reply shown = after.call("workerPool", {"p/w"});
+  ASSERT_EQ(shown.status, 200) << shown.text;
+  EXPECT_EQ(shown.at("config").at("maxCapcity"), json::value(5));
+  EXPECT_EQ(after.call("deleteWorkerPool", {"p/w"}).status, 200);
 }
 
 TEST(Pools, making_a_pool_twice_is_making_it_once) {

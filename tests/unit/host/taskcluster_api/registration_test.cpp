@@ -8,6 +8,7 @@
 #include "fixture.hpp"
 #include "host/registration/registrar.hpp"
 #include "host/store/row.hpp"
+#include "tests/support/eventually.hpp"
 
 namespace muster::taskcluster_api {
 namespace {
@@ -116,7 +117,8 @@ TEST_F(Registering, what_newer_workers_say_besides_is_ignored) {
   metrics::Page page;
   fixture.registrar->meters().write(page);
   EXPECT_THAT(page.text(),
-              HasSubstr("muster_worker_manager_startup_seconds_sum{providerId=\"rack\"} 30"));
+              HasSubstr("\nworker_manager_worker_startup_seconds_sum{workerPoolId=\"p/w\","
+                        "providerId=\"rack\",workerGroup=\"g\"} 30"));
   EXPECT_THAT(page.text(), HasSubstr("outcome=\"registered\""));
   newer["systemBootTime"] = "yesterday";
   EXPECT_EQ(enter(newer).status, 400);
@@ -160,6 +162,33 @@ TEST_F(Registering, credentials_are_renewed_with_the_secret_that_was_told_last) 
   EXPECT_EQ(old.status, 400);
   EXPECT_EQ(old.code(), "InputError");
   EXPECT_THAT(old.message(), StartsWith("Could not generate credentials for this secret\n"));
+}
+
+TEST_F(Registering, a_worker_of_a_host_that_cannot_store_renews_and_keeps_its_secret) {
+  const std::string first = enter(body()).field("secret");
+  const auto healthy = [&] { return fixture.fleet->store_health().ok; };
+  fixture.store.broken = true;
+  fixture.fleet->post([](fleet::Fleet& fleet, fleet::Now now) {
+    events::Event event;
+    event.kind = "plugin-activated";
+    fleet.tell(std::move(event), now);
+  });
+  ASSERT_TRUE(muster::testing::eventually([&] { return !healthy(); }));
+  EXPECT_EQ(renew(std::string(44, 'x')).status, 400);
+  for (int i = 0; i < 2; ++i) {
+    const Reply renewed = renew(first);
+    ASSERT_EQ(renewed.status, 200) << renewed.text;
+    EXPECT_EQ(renewed.field("secret"), first);
+    EXPECT_EQ(renewed.at("expires"), json::value(fixture.later(96h)));
+  }
+  fixture.store.broken = false;
+  ASSERT_TRUE(muster::testing::eventually([&] {
+    fixture.clock->advance(1s);
+    return healthy();
+  }));
+  const Reply renewed = renew(first);
+  ASSERT_EQ(renewed.status, 200) << renewed.text;
+  EXPECT_NE(renewed.field("secret"), first);
 }
 
 TEST_F(Registering, nobody_renews_without_having_registered) {

@@ -38,7 +38,7 @@ TEST(PrettyText, writes_times_as_everybody_else_does) {
 }
 
 TEST(Patterns, worker_pool_ids) {
-  const auto fits = worker_pool_id_pattern.matches;
+  const auto fits = identifiers::worker_pool_id.matches;
   for (const char* wrong : {"", "/", "p", "p/", "/w", "p/W", "p/w-", "p/-w", "p/1w", "p/w_x",
                             "p/w/x", "p.q/w", "p/w\n", "p /w"})
     EXPECT_FALSE(fits(wrong)) << wrong;
@@ -50,10 +50,10 @@ TEST(Patterns, worker_pool_ids) {
 }
 
 TEST(Patterns, names_and_numbers) {
-  EXPECT_FALSE(name_pattern.matches(""));
-  EXPECT_FALSE(name_pattern.matches("a.b"));
-  EXPECT_FALSE(name_pattern.matches(std::string(39, 'a')));
-  EXPECT_TRUE(name_pattern.matches("eu-1_A"));
+  EXPECT_FALSE(identifiers::name.matches(""));
+  EXPECT_FALSE(identifiers::name.matches("a.b"));
+  EXPECT_FALSE(identifiers::name.matches(std::string(39, 'a')));
+  EXPECT_TRUE(identifiers::name.matches("eu-1_A"));
   EXPECT_FALSE(number_pattern.matches(""));
   EXPECT_FALSE(number_pattern.matches("-1"));
   EXPECT_TRUE(number_pattern.matches("007"));

@@ -25,7 +25,7 @@ TEST(DataDirectory, refuses_what_is_no_private_folder) {
             ErrorClass::not_found);
   fs::create_directory(folder / "open");
   fs::permissions(folder / "open", fs::perms::all);
-  EXPECT_NE(DataDirectory::open(folder / "open").error().message.find("chmod o-w"),
+  EXPECT_NE(DataDirectory::open(folder / "open").error().message.find("chmod go-w"),
             std::string::npos);
 }
 

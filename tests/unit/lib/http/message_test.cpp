@@ -44,5 +44,17 @@ TEST(Message, a_body_that_is_no_object_is_a_400) {
   EXPECT_EQ(json_body(request)->at("a"), 1);
 }
 
+TEST(AnswerTest, a_body_has_a_number_of_values_that_fits_into_memory) {
+  const auto list = [](std::size_t values) {  // with the list itself
+    std::string text = "[\"a,[{\\\",\"";
+    for (std::size_t i = 2; i < values; ++i) text += ",1";
+    return text + "]";
+  };
+  EXPECT_FALSE(parse_body(list(most_values + 1)));
+  EXPECT_TRUE(parse_body(list(most_values - 1)));
+  EXPECT_FALSE(parse_object_body("{\"a\":" + list(most_values + 1) + "}"));
+  EXPECT_TRUE(parse_object_body("{\"a\":{}}"));
+}
+
 }  // namespace
 }  // namespace muster::http

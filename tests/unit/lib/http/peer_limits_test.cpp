@@ -48,7 +48,7 @@ TEST_F(PeerLimitsTest, this_machine_is_limited_only_on_demand) {
   for (int i = 0; i < 10; ++i) {
     seats.push_back(open.admit(loopback, now));
     ASSERT_TRUE(seats.back());
-    EXPECT_EQ(seats.back()->peer().charge(settings, now), 0ns);
+    EXPECT_EQ(seats.back()->peer()->charge(settings, now), 0ns);
   }
   settings.loopback_too = true;
   PeerLimits closed(settings, 100);
@@ -59,7 +59,7 @@ TEST_F(PeerLimitsTest, this_machine_is_limited_only_on_demand) {
 TEST_F(PeerLimitsTest, requests_come_in_a_burst_and_then_at_the_rate) {
   PeerLimits limits(settings, 100);
   const auto seat = limits.admit(v4(1), now);
-  Peer& peer = seat->peer();
+  Peer& peer = *seat->peer();
   for (int i = 0; i < 5; ++i) EXPECT_EQ(peer.charge(settings, now), 0ns) << i;
   EXPECT_EQ(peer.charge(settings, now), 100ms);
   EXPECT_EQ(peer.charge(settings, now + 99ms), 1ms);
@@ -74,8 +74,8 @@ TEST_F(PeerLimitsTest, requests_come_in_a_burst_and_then_at_the_rate) {
 TEST_F(PeerLimitsTest, going_and_coming_back_gains_nothing) {
   PeerLimits limits(settings, 100);
   for (int i = 0; i < 5; ++i)
-    EXPECT_EQ(limits.admit(v4(1), now)->peer().charge(settings, now), 0ns);
-  EXPECT_GT(limits.admit(v4(1), now)->peer().charge(settings, now), 0ns);
+    EXPECT_EQ(limits.admit(v4(1), now)->peer()->charge(settings, now), 0ns);
+  EXPECT_GT(limits.admit(v4(1), now)->peer()->charge(settings, now), 0ns);
 }
 
 TEST_F(PeerLimitsTest, forgets_the_quiet_ones_before_it_grows) {
@@ -83,7 +83,7 @@ TEST_F(PeerLimitsTest, forgets_the_quiet_ones_before_it_grows) {
   const auto stays = limits.admit(v4(1), now);
   for (unsigned char i = 2; i < 200; ++i) {
     const auto passes = limits.admit(v4(i), now);
-    passes->peer().charge(settings, now);  // busy, so that only room can make it go
+    passes->peer()->charge(settings, now);  // busy, so that only room can make it go
     EXPECT_LE(limits.known(), 4u);
   }
   const auto second = limits.admit(v4(1), now);

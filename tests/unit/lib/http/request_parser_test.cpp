@@ -12,7 +12,8 @@ using State = RequestParser::State;
 // The status with which the bytes are refused; 0 if they are not.
 int refusal_of(std::string_view bytes, RequestLimits limits = {}) {
   RequestParser parser(limits);
-  parser.feed(bytes);
+  const std::size_t head = parser.feed(bytes);
+  if (parser.take_head()) parser.feed(bytes.substr(head));
   return parser.state() == State::failed ? parser.failure().status : 0;
 }
 
@@ -42,10 +43,96 @@ TEST(RequestParserTest, refuses_ambiguous_lengths) {
   EXPECT_EQ(refusal_of("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), 501);
 }
 
+TEST(RequestParserTest, refuses_what_two_readers_would_read_in_two_ways) {
+  const std::string line = "POST / HTTP/1.1\r\nHost: a\r\n";
+  for (const char* bad :
+       {"Authorization: Bearer a\r\nAuthorization: Bearer b\r\n",
+        "Authorization: Bearer a\r\nauthorization: Bearer a\r\n", "X: a\r\n b\r\n",
+        "X: a\r\n\tb\r\n", "X: a\r\n \r\n", "X : a\r\n", "X\t: a\r\n",
+        "Content-Length: 1\r\nContent-Length: 1\r\n", "Content-Length: 1, 1\r\n",
+        "Content-Length: +1\r\n", "Content-Length: 0x1\r\n", "Content-Length: 1 1\r\n",
+        "Content-Length:\r\n", "X: a\rY: b\r\n"})
+    EXPECT_EQ(refusal_of(line + bad + "\r\nx"), 400) << bad;
+  // However the bytes come.
+  const std::string folded = line + "X: a\r\n b\r\n\r\n";
+  RequestParser parser({});
+  std::string pending;
+  for (const char byte : folded) {
+    pending += byte;
+    pending.erase(0, parser.feed(pending));
+  }
+  EXPECT_EQ(parser.state(), State::failed);
+}
+
+TEST(RequestParserTest, shows_the_head_once_before_it_reads_the_body) {
+  const std::string head = "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n";
+  RequestParser parser({});
+  EXPECT_EQ(parser.feed(head + "abc"), head.size());
+  const Request* seen = parser.take_head();
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->path, "/a");
+  EXPECT_EQ(parser.announced_length(), 3u);
+  EXPECT_FALSE(parser.take_head());
+  EXPECT_EQ(parser.feed("abc"), 3u);
+  EXPECT_EQ(parser.take().body, "abc");
+}
+
+TEST(RequestParserTest, a_smaller_limit_holds_for_lengths_and_for_chunks) {
+  const std::string line = "POST / HTTP/1.1\r\nHost: a\r\n";
+  RequestParser sized({});
+  sized.feed(line + "Content-Length: 11\r\n\r\n");
+  sized.limit_body(10, ", the most of all");
+  ASSERT_EQ(sized.state(), State::failed);
+  EXPECT_EQ(sized.failure().status, 413);
+  EXPECT_EQ(sized.failure().message, "the request's body is larger than 10 bytes, the most of all");
+  RequestParser chunked({});
+  chunked.feed(line + "Transfer-Encoding: chunked\r\n\r\n");
+  chunked.limit_body(10, "");
+  EXPECT_FALSE(chunked.announced_length());
+  const std::string chunks = "8\r\n01234567\r\n3\r\n012\r\n0\r\n\r\n";
+  std::size_t at = 0;
+  for (int i = 0; i < 4 && chunked.state() == State::body; ++i)
+    at += chunked.feed(std::string_view(chunks).substr(at));
+  ASSERT_EQ(chunked.state(), State::failed);
+  EXPECT_EQ(chunked.failure().status, 413);
+}
+
+TEST(RequestParserTest, takes_no_more_memory_than_has_come_and_none_for_what_is_discarded) {
+  const std::string head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n";
+  for (const bool discard : {false, true}) {
+    RequestParser parser({});
+    parser.feed(head);
+    if (discard) parser.discard_body();
+    EXPECT_EQ(parser.buffered(), 0u);
+    const std::string piece(10'000, 'x');
+    for (std::size_t sent = 0; sent < 1'000'000; sent += piece.size()) {
+      parser.feed(piece);
+      const std::size_t come = sent + piece.size();
+      EXPECT_LE(parser.buffered(),
+                discard ? 0 : std::min<std::size_t>(2 * come + 20'000, 1'000'000));
+    }
+    EXPECT_EQ(parser.state(), State::complete);
+    EXPECT_EQ(parser.take().body.size(), discard ? 0u : 1'000'000u);
+    EXPECT_EQ(parser.buffered(), 0u);
+  }
+}
+
+TEST(RequestParserTest, chunk_extensions_without_end_are_refused) {
+  RequestParser parser({});
+  parser.feed("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+  const std::string chunk = "1;e=" + std::string(1000, 'e') + "\r\nx\r\n";
+  std::string pending;
+  for (int i = 0; i < 20 && parser.state() == State::body; ++i) {
+    pending += chunk;
+    pending.erase(0, parser.feed(pending));
+  }
+  EXPECT_EQ(parser.state(), State::failed);
+}
+
 TEST(RequestParserTest, refuses_broken_chunks) {
   const std::string head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
   for (const char* bad :
-       {"x\r\n", "-1\r\na\r\n", "1\r\nab\r\n0\r\n\r\n", "ffffffffffffffffffff\r\n"})
+       {"x\r\n0\r\n\r\n", "-1\r\na\r\n", "1\r\nab\r\n0\r\n\r\n", "ffffffffffffffffffff\r\n"})
     EXPECT_NE(refusal_of(head + bad), 0) << bad;
   EXPECT_NE(refusal_of(head + "1;" + std::string(20'000, 'e')), 0);
 }
@@ -79,6 +166,7 @@ TEST(RequestParserTest, reads_one_request_after_the_other_whatever_the_pieces) {
       pending += bytes.substr(at, piece);
       for (;;) {
         pending.erase(0, parser.feed(pending));
+        if (parser.take_head() && parser.state() == State::body) continue;
         if (parser.state() != State::complete) break;
         requests.push_back(parser.take());
       }

@@ -44,6 +44,23 @@ TEST(ServerUnderAttack, a_head_that_trickles_does_not_gain_time) {
   trickle.join();  // ends only because the server closes
 }
 
+TEST(ServerUnderAttack, empty_lines_before_a_request_gain_no_time) {
+  ServerSettings settings = impatient();
+  settings.idle_timeout = 10min;
+  TestServer test(settings);
+  auto client = test.connect();
+  client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n");
+  client.read_until("hello");
+  const auto until = std::chrono::steady_clock::now() + 30s;
+  bool open = true;
+  while (open && std::chrono::steady_clock::now() < until) {
+    open = client.send("\r\n");
+    std::this_thread::yield();
+  }
+  EXPECT_FALSE(open);
+  EXPECT_TRUE(test.still_serves());
+}
+
 TEST(ServerUnderAttack, hundreds_of_slow_heads_hold_up_nobody) {
   ServerSettings settings = impatient();
   settings.header_timeout = 500ms;

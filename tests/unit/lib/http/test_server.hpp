@@ -12,7 +12,9 @@ namespace muster::http {
 
 struct TestServer {
   explicit TestServer(
-      ServerSettings settings = {}, const std::function<void(Router&)>& more = [](Router&) {}) {
+      ServerSettings settings = {}, const std::function<void(Router&)>& more = [](Router&) {},
+      Router::Guard guard = {})
+      : router(log, std::move(guard)) {
     more(router);
     router.add("GET", "/hello", now([](const Request&) { return Response{200, {}, "hello"}; }));
     router.add("POST", "/echo", now([](const Request& request) {
@@ -39,7 +41,7 @@ struct TestServer {
   std::shared_ptr<testing::RecordedLog> lines = std::make_shared<testing::RecordedLog>();
   Log log{lines, LogLevel::info, LogFormat::text};
   SystemClock clock;
-  Router router{log};
+  Router router;
   std::promise<Reply> waiting;
   std::unique_ptr<Server> server;
 };

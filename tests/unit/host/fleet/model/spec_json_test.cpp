@@ -23,6 +23,7 @@ PoolSpec full_spec() {
                     .idle_timeout = 4min,
                     .warm_capacity = 5,
                     .cycling_budget = {.workers = 2, .share = 0.5},
+                    .finish_tasks = 6h,
                     .cycling_windows = {{.weekdays = {0, 6}, .from = 1h, .to = 2h}, {}}};
   spec.providers = {ProviderId("cloud"), ProviderId("other")};
   spec.teams = {"red", "blue"};
@@ -55,6 +56,14 @@ TEST(SpecJson, everything_but_launch_configurations_survives) {
   EXPECT_TRUE(again->email_on_error);
 }
 
+TEST(SpecJson, what_an_earlier_version_wrote_gives_workers_the_usual_time_for_their_tasks) {
+  json::object document = to_json(full_spec());
+  document.erase("finishTasks");
+  const auto read = pool_spec_from_json(document);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->lifecycle.finish_tasks, Lifecycle().finish_tasks);
+}
+
 TEST(SpecJson, a_change_of_any_setting_is_a_change_of_the_document) {
   const json::object before = to_json(full_spec());
   const auto differs = [&](auto change) {
@@ -68,6 +77,7 @@ TEST(SpecJson, a_change_of_any_setting_is_a_change_of_the_document) {
   EXPECT_TRUE(differs([](PoolSpec& spec) { spec.payload_schema.clear(); }));
   EXPECT_TRUE(differs([](PoolSpec& spec) { spec.lifecycle.cycling_budget.workers.reset(); }));
   EXPECT_TRUE(differs([](PoolSpec& spec) { spec.lifecycle.warm_capacity = 0; }));
+  EXPECT_TRUE(differs([](PoolSpec& spec) { spec.lifecycle.finish_tasks = {}; }));
   EXPECT_TRUE(differs([](PoolSpec& spec) { spec.settings.max_capacity = 8; }));
 }
 

@@ -34,6 +34,9 @@ struct LocalScene : ::testing::Test {
       std::make_shared<std::atomic<std::int64_t>>(1'800'000'000'000);
   std::unique_ptr<LocalProvider> provider;
 
+  // If the tests run as root, workers run as another user, who must be able to pass.
+  LocalScene() { fs::permissions(place.path(), fs::perms(0711)); }
+
   fs::path folder() const { return place / "workers"; }
 
   json::object config() const {

@@ -39,6 +39,47 @@ TEST_F(LocalOffers, a_folder_of_another_host_is_refused_in_a_sentence) {
   EXPECT_EQ(state_of(launch.instance->worker_id), InstanceState::running);
 }
 
+TEST_F(LocalOffers, variables_that_change_programs_are_refused_when_configured_and_when_launched) {
+  json::object from = config();
+  from["allowedEnvironment"] = json::array{"GIT_DIR"};
+  open(from);
+  const auto document = [](const char* name) {
+    json::object made = with_image("good");
+    made["workerConfig"] = json::object{{"environment", json::object{{name, "x"}}}};
+    return made;
+  };
+  for (const char* name : {"LD_PRELOAD", "BASH_ENV", "PATH", "MUSTER_LOCAL_FOLDER", "GIT_SSH"}) {
+    const auto expanded = provider->expand({WorkerPoolId("a/b"), {}, document(name)}, context);
+    ASSERT_FALSE(expanded) << name;
+    EXPECT_EQ(expanded.error().error_class, ErrorClass::invalid);
+    EXPECT_NE(expanded.error().message.find(std::string("workerConfig.environment.") + name),
+              std::string::npos);
+    AllocateRequest stored = request({IdempotencyKey("key")});
+    stored.launch_config = launch_config(document(name));
+    const auto launched = provider->allocate(stored, context);
+    ASSERT_FALSE(launched) << name;
+    EXPECT_EQ(launched.error().error_class, ErrorClass::config);
+  }
+  for (const char* name : {"GREETING", "MUSTER_TASKS", "GIT_DIR"})
+    EXPECT_TRUE(provider->expand({WorkerPoolId("a/b"), {}, document(name)}, context)) << name;
+}
+
+TEST_F(LocalOffers, a_folder_that_workers_cannot_reach_is_told_before_any_is_started) {
+  fs::permissions(place.path(), fs::perms(0700));
+  auto settings = read_settings(config());
+  ASSERT_TRUE(settings);
+  settings->user = RunAs{::geteuid() + 4711, ::getegid() + 4711, "stranger"};
+  provider = std::make_unique<LocalProvider>(*settings, [] { return Time(); });
+  const auto bids = provider->bid({owner, WorkerPoolId("a/b"), 1, {{launch_config()}}}, context);
+  ASSERT_TRUE(bids);
+  EXPECT_TRUE(bids->bids.empty());
+  ASSERT_EQ(bids->problems.size(), 1u);
+  EXPECT_NE(bids->problems[0].message.find("does not let the user stranger through"),
+            std::string::npos);
+  provider.reset();
+  fs::permissions(place.path(), fs::perms(0711));
+}
+
 TEST_F(LocalOffers, a_superseded_start_of_the_host_changes_nothing) {
   open();
   ASSERT_TRUE(launch_one("key-1").instance);

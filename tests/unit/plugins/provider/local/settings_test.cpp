@@ -1,5 +1,7 @@
 #include "plugins/provider/local/settings.hpp"
 
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 #include <muster/json_schema.hpp>
@@ -50,6 +52,23 @@ TEST(LocalSettings, mistakes_are_named_with_their_path) {
             std::string::npos);
   EXPECT_NE(mistake_with("environment", json::object{{"A=B", "x"}}).find("environment.A=B:"),
             std::string::npos);
+}
+
+TEST(LocalSettings, the_user_of_workers_is_never_root_unless_the_operator_says_so) {
+  EXPECT_EQ(mistake_with("user", "no-such-user-here").find("user: this machine has no user"), 0u);
+  EXPECT_EQ(mistake_with("user", "1:x").find("user: "), 0u);
+  const auto by_default = read_settings(good());
+  ASSERT_TRUE(by_default) << by_default.error().message;
+  EXPECT_EQ(by_default->user.has_value(), ::geteuid() == 0);
+  EXPECT_NE(by_default->user.value_or(RunAs{1, 1, ""}).uid, 0u);
+  EXPECT_EQ(mistake_with("user", "root").empty(), ::geteuid() == 0);
+}
+
+TEST(LocalSettings, an_operator_allows_variables_but_not_the_agents_own) {
+  EXPECT_EQ(mistake_with("allowedEnvironment", json::array{"PATH"}), "");
+  for (const char* bad : {"MUSTER_LOCAL_FOLDER", "TASKCLUSTER_ROOT_URL", "A=B", ""})
+    EXPECT_EQ(mistake_with("allowedEnvironment", json::array{bad}).find("allowedEnvironment: "), 0u)
+        << bad;
 }
 
 TEST(LocalSettings, what_is_not_said_has_a_default) {
