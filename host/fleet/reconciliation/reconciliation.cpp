@@ -36,9 +36,9 @@ void Reconciliation::provider_up(Index provider) {
   providers_[provider].list_at = watch(provider).notices_at = clock_.now();
   // Whether it has said that it ends them is not written down.
   for (Index at = 0; at < workers_.size(); ++at)
-    if (const Worker& worker = workers_[at];
-        worker.state == WorkerState::stopping && worker.provider == provider &&
-        worker.number != 0 && has_instance(worker) && !worker.ends)
+    if (const Worker& worker = workers_[at]; worker.state == WorkerState::stopping &&
+                                             worker.provider == provider && worker.number != 0 &&
+                                             has_instance(worker) && !worker.ends)
       termination_.request(at);
 }
 

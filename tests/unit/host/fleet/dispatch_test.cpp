@@ -93,7 +93,7 @@ TEST(Launching, no_answer_and_no_listing_of_it_resolves_the_worker) {
   driver.demand("p/w", 1);
   const auto number = driver.workers(WorkerState::requested).at(0)->number;
   driver.demand("p/w", 0);
-  for (int i = 0; i < 10; ++i) {
+  for (int i = 0; i < 40; ++i) {
     for (const Question& question : driver.take_withheld())
       driver.answer(question, Result<Allocation>(Error::transient("reset")));
     driver.advance(10s);

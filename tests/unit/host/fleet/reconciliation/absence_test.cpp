@@ -1,8 +1,8 @@
 // When a worker that its provider does not list is gone.
+#include "host/fleet/reconciliation/absence.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "host/fleet/reconciliation/absence.hpp"
 
 namespace muster::fleet {
 namespace {
