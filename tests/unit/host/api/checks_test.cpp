@@ -45,7 +45,7 @@ TEST(Checks, an_identifier_in_a_path_or_a_query_has_its_form) {
   refused("GET", "teams/a/requests/x");
   refused("GET", "pools/a%2Fb/workers/g/" + std::string(39, 'w'));
   refused("DELETE", "holds/ec2%2F");
-  EXPECT_THAT(refused("GET", "errors?workerPoolId=x"),
+  EXPECT_THAT(refused("GET", "launch-configs?workerPoolId=x"),
               HasSubstr("the parameter `workerPoolId` must be"));
   EXPECT_THAT(refused("GET", "pools?after=%01"), HasSubstr("control characters"));
 }

@@ -238,7 +238,7 @@ TEST_F(EventServiceTest, dead_letters_are_shown_tried_again_and_deleted) {
   EXPECT_EQ(get("webhooks/ci/dead-letters?after=2").at("deadLetters").as_array().size(), 1u);
 
   EXPECT_EQ(ask("DELETE", "webhooks/ci/dead-letters/9").status, 404);
-  EXPECT_EQ(ask("DELETE", "webhooks/ci/dead-letters/x").status, 404);
+  EXPECT_EQ(ask("DELETE", "webhooks/ci/dead-letters/x").status, 400);
   EXPECT_EQ(ask("DELETE", "webhooks/ci/dead-letters/2").status, 204);
   EXPECT_EQ(ask("DELETE", "webhooks/ci/dead-letters/2").status, 404);
   EXPECT_EQ(ask("GET", "webhooks/nobody/dead-letters").status, 404);

@@ -147,6 +147,7 @@ api::Services Fixture::own_services() {
   services.status_document = [] { return json::object{{"version", "1.2.3"}}; };
   plugin_loader::LoaderSettings plugins;
   plugins.store = folder_ / "plugins";
+  plugins.cell_program = "/bin/true";  // no plugin runs here
   auto catalog = plugin_loader::PluginCatalog::open(plugins, clock, Log(), nullptr);
   EXPECT_TRUE(catalog) << catalog.error().message;
   plugins_ = std::move(*catalog);
