@@ -12,6 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t most_clients = 10'000;  // that were made through the API
+constexpr std::size_t most_scope_bytes = std::size_t{1} << 20;
 
 std::vector<std::string> scopes_of(const ClientRow& row) {
   std::vector<std::string> scopes;
@@ -116,9 +117,15 @@ void ClientStore::make_host_client() {
 
 Result<void> ClientStore::check_scopes(const std::vector<std::string>& scopes,
                                        const Caller& by) const {
-  for (const std::string& scope : scopes)
+  std::size_t bytes = 0;
+  for (const std::string& scope : scopes) {
     if (!is_valid_scope(scope) || scope.size() > 4096)
       return Error::invalid("a scope has up to 4096 printable ASCII characters");
+    bytes += scope.size();
+  }
+  if (bytes > most_scope_bytes)
+    return Error::invalid("the scopes of a client have " + std::to_string(most_scope_bytes) +
+                          " bytes at most, not " + std::to_string(bytes));
   if (scopes.size() > 10'000) return Error::invalid("a client has 10000 scopes at most");
   const ScopeSet all = parts_.authority->expand(scopes);
   std::vector<Expression> wanted;

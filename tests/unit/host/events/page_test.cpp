@@ -93,6 +93,18 @@ TEST_F(PageTest, pages_follow_each_other_without_gap_through_store_and_memory) {
   EXPECT_EQ(all, range(1, 900));
 }
 
+TEST_F(PageTest, a_page_of_large_events_is_bounded_and_the_next_one_goes_on) {
+  for (std::int64_t number = 1; number <= 12; ++number) {
+    Event large = an_event(number);
+    large.text = std::string(1 << 20, 'x');
+    happen({large});
+  }
+  make_log();
+  EXPECT_EQ(numbers(page("after=0&limit=1000")), range(1, 4));
+  EXPECT_EQ(numbers(page("after=4&limit=1000")), range(5, 8));
+  EXPECT_TRUE(page("after=4&limit=1000").at("more").as_bool());
+}
+
 TEST_F(PageTest, what_is_gone_is_said_and_where_to_go_on) {
   happen(1, 600);
   erase_up_to(100);

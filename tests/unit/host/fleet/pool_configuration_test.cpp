@@ -311,6 +311,21 @@ TEST(Pools, one_that_changes_its_provider_drains_there_and_launches_here) {
               HasSubstr("nothing is launched any more where it runs"));
 }
 
+TEST(ApiPools, have_documents_of_bounded_size_and_a_bounded_number) {
+  FleetDriver driver = simple_fleet();
+  const auto put = [&](const std::string& id, json::object document) {
+    return driver.fleet()
+        .put_api_pool(make_spec({.id = id, .launch_configs = {}, .origin = ""}),
+                      std::move(document), driver.now())
+        .has_value();
+  };
+  EXPECT_FALSE(put("api/large", {{"x", std::string(1 << 20, 'x')}}));
+  int taken = 0;
+  for (int i = 0; i < 10'050; ++i) taken += put("api/" + std::to_string(i), {}) ? 1 : 0;
+  EXPECT_EQ(taken, 10'000);
+  EXPECT_TRUE(put("api/1", {{"changed", true}}));
+}
+
 TEST(Pools, of_the_api_are_refused_where_a_file_has_them) {
   FleetDriver driver = simple_fleet();
   const auto refused = driver.fleet().put_api_pool(

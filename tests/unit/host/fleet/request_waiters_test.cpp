@@ -24,6 +24,17 @@ TEST(RequestWaiters, are_woken_once_by_what_they_wait_for) {
   EXPECT_EQ(other, 1);
 }
 
+TEST(RequestWaiters, have_so_many_seats_for_each_client) {
+  RequestWaiters waiters;
+  const auto first = waiters.seat("ci", 2);
+  auto second = waiters.seat("ci", 2);
+  EXPECT_TRUE(first && second);
+  EXPECT_FALSE(waiters.seat("ci", 2));
+  EXPECT_TRUE(waiters.seat("other", 2));
+  second.reset();
+  EXPECT_TRUE(waiters.seat("ci", 2));
+}
+
 TEST(RequestWaiters, may_wait_again_while_they_are_woken) {
   RequestWaiters waiters;
   int woken = 0;

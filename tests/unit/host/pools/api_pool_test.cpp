@@ -81,6 +81,16 @@ TEST(ApiPool, a_provider_that_is_unknown_or_in_trouble_is_told_apart) {
   EXPECT_EQ(pool(fixture, "{}").error().message, "not yet");
 }
 
+TEST(ApiPool, a_document_has_so_many_launch_configurations) {
+  Fixture fixture;
+  std::string list = R"({"region": "eu-1"})";
+  for (int i = 0; i < 1'000; ++i) list += R"(, {"region": "eu-1"})";
+  const auto result = pool(fixture, R"({"launchConfigs": [)" + list + "]}");
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("has 1001 entries; at most 1000 are possible"));
+  EXPECT_EQ(fixture.calls, 0);
+}
+
 TEST(ApiPool, the_same_launch_configuration_twice_is_refused) {
   Fixture fixture;
   const char* one = R"({"zone": "eu-1a", "instanceTypes": ["small"]})";
