@@ -91,6 +91,9 @@ void World::watch_request(Client& client) {
   if (gone) {
     if (!found && !client.gives_back)
       violated("request " + std::to_string(client.request) + " is lost");
+    if (found && found->reason.starts_with("no heartbeat"))
+      violated("request " + std::to_string(client.request) +
+               " ended by silence, but its client spoke whenever the host could hear");
     client.over = true;
     return end_lease(client);
   }

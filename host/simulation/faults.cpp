@@ -133,6 +133,7 @@ void World::be_deaf(milliseconds length, const char* why) {
 void World::hear_again() {
   deaf_until_ = now_;
   host_heard_since_ = now_;
+  fleet_->could_not_hear(host_now());
   if (auto outcome = std::exchange(unsaved_, {})) {
     if (!commit(outcome->changes)) return;
     carry_out(std::move(outcome->questions));

@@ -7,12 +7,12 @@ std::string in_seconds(milliseconds time) {
   return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " s";
 }
 
+}  // namespace
+
 milliseconds needed_silence(const Absence& absence) {
   if (absence.doubted) return absence.reports ? doubted_missing : doubted_other_silent;
   return absence.reports ? reporter_silent : other_silent;
 }
-
-}  // namespace
 
 bool is_large_share(std::size_t missing, std::size_t expected) {
   return missing >= 2 && 4 * missing >= expected;

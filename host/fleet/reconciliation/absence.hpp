@@ -39,6 +39,8 @@ struct Absence {
   milliseconds silent{0};    // since it was last heard of
 };
 
+// How long a worker that has registered must be silent to be gone.
+milliseconds needed_silence(const Absence& absence);
 // It is gone, as far as that can be known. Otherwise it counts as there.
 bool is_gone(const Absence& absence);
 // In words; for one that is gone.

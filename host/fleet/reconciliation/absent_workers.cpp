@@ -98,17 +98,20 @@ void AbsentWorkers::judge(Index index, const Seen& seen, Time began) {
   const int listings = std::min(worker.missing + 1, 255);
   const Time since = worker.missing == 0 ? began : std::min(worker.missing_since, began);
   table_.note_missing(index, listings, since);
-  const Absence absence{
-      .stated = seen.stopped[index],
-      .taken = worker.interruption != Time{} && worker.interruption <= began,
-      .registered = worker.state == WorkerState::running,
-      .reports = worker.working >= 0,
-      .heard_since = heard >= began,
-      .may_judge = clock_.may_judge(),
-      .doubted = doubt_about(providers_[worker.provider], region_of(worker)) != nullptr,
-      .listings = listings,
-      .missing = clock_.now() - since,
-      .silent = clock_.now() - heard};
+  Absence absence{.stated = seen.stopped[index],
+                  .taken = worker.interruption != Time{} && worker.interruption <= began,
+                  .registered = worker.state == WorkerState::running,
+                  .reports = worker.working >= 0,
+                  .heard_since = heard >= began,
+                  .may_judge = clock_.may_judge(),
+                  .doubted = doubt_about(providers_[worker.provider], region_of(worker)) != nullptr,
+                  .listings = listings,
+                  .missing = clock_.now() - since,
+                  .silent = clock_.now() - heard};
+  // Time in which the host could not hear is no silence.
+  const milliseconds needed = needed_silence(absence);
+  if (clock_.now() < clock_.deadline(heard, needed))
+    absence.silent = std::min(absence.silent, needed - milliseconds(1));
   if (is_gone(absence)) return termination_.vanished(index, why_gone(absence));
   if (listings < listings_to_be_gone) list_soon(worker.provider);
 }
