@@ -222,7 +222,8 @@ class ApiPoolReader {
       const auto first = std::ranges::find(
           pool_.launch_configs, id,
           [](const auto& known) -> auto& { return known->launch_config.launch_config_id.str(); });
-      const bool same = (*first)->launch_config.document == spec->launch_config.document;
+      const bool same = (*first)->launch_config.document == spec->launch_config.document &&
+                        (*first)->launch_config.placement == spec->launch_config.placement;
       duplicate_ = "Launch config with ID `" + id + "` already exists" +
                    (same ? ": the same one is there twice" : " with different configuration");
       return wrong({"config"}, name + ": " + duplicate_);

@@ -131,7 +131,9 @@ TEST(QueueSection, a_wrong_one_refuses_a_pool_of_the_api) {
         {{"providerId", "sim"},
          {"description", "d"},
          {"owner", "o@example.com"},
-         {"config", json::object{{"launchConfigs",
+         {"config", json::object{{"minCapacity", 0},
+                                 {"maxCapacity", 1},
+                                 {"launchConfigs",
                                   json::array{json::object{
                                       {"region", "eu-1"},
                                       {"workerConfig",

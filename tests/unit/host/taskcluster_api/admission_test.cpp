@@ -17,7 +17,8 @@ using ::testing::StartsWith;
 json::object pool_of_macs(const Fixture& fixture, const std::string& os) {
   json::object body = fixture.pool_body();
   body["config"] = {
-      {"launchConfigs", {{{"workerConfig", {{"idleTimeout", 7}}}, {"state", {{"os", os}}}}}}};
+      {"launchConfigs", {{{"workerConfig", {{"idleTimeout", 7}}}, {"state", {{"os", os}}}}}},
+      {"lifecycle", {{"cycling", {{"finishTasks", 0}}}}}};
   return body;
 }
 
