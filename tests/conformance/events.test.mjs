@@ -6,7 +6,7 @@ import http from 'node:http';
 import { after, before, describe, it } from 'node:test';
 
 import { Host, poolOf, simulated, slug } from './lib/host.mjs';
-import { Arrivals } from './lib/waiting.mjs';
+import { Arrivals, until } from './lib/waiting.mjs';
 
 const secret = 'between the host and the receiver';
 
@@ -125,7 +125,11 @@ kinds = ["worker-pool-*", "launch-configuration-*"]
     await all.createWorkerPool(id, poolOf('sim', { config: simulated({ launch }) }));
     await all.updateWorkerPool(id, poolOf('sim', { config: simulated({ launch }) }));
     await all.deleteWorkerPool(id);
-    const { events } = await (await host.own(`events?workerPoolId=${encodeURIComponent(id)}&after=0&limit=1000`)).json();
+    const told = async () => (await (await host.own(`events?workerPoolId=${encodeURIComponent(id)}&after=0&limit=1000`)).json()).events;
+    const events = await until('all is told', async () => {
+      const now = await told();
+      return now.length >= 6 && now;
+    });
     assert.deepEqual(events.map(event => event.kind).slice(0, 6), [
       'worker-pool-created', 'launch-configuration-created',
       'worker-pool-updated', 'launch-configuration-updated',
