@@ -393,7 +393,7 @@ TEST_F(LocalWorkers, get_a_new_value_when_they_renew_their_credentials_and_run_o
   EXPECT_THAT(log_of(worker), HasSubstr("\"message\":\"renewed\""));
 }
 
-TEST_F(LocalWorkers, of_an_old_image_are_refused_give_back_their_task_and_are_replaced) {
+TEST_F(LocalWorkers, of_an_old_image_are_told_give_back_their_task_and_are_replaced) {
   start({.most = 2, .credentials = "4s"});
   task("a", until_told);
   const std::string old = the_worker();
@@ -401,7 +401,8 @@ TEST_F(LocalWorkers, of_an_old_image_are_refused_give_back_their_task_and_are_re
   wish({.image = "example-2", .most = 2, .credentials = "4s"});
   EXPECT_TRUE(eventually([&] { return runs().size() == 2; })) << "another worker began it anew";
   EXPECT_TRUE(eventually([&] { return state_of(old) == "stopped"; }));
-  EXPECT_THAT(log_of(old), AllOf(HasSubstr("HTTP 410"), HasSubstr("\"exitCode\":20")));
+  EXPECT_THAT(log_of(old), AllOf(HasSubstr("`local.image` of its launch configuration has changed"),
+                                 HasSubstr("\"exitCode\":20")));
   touch("go");
   EXPECT_TRUE(eventually([&] { return is_done("a"); }));
   for (const auto& [worker, pid] : agents())
