@@ -207,9 +207,9 @@ TEST(WorkersOfADeafHost, are_not_stopped_because_they_could_not_register) {
   driver.advance(4min);
   driver.freeze(1h);
   driver.advance(9min + 59s);
-  EXPECT_EQ(driver.workers(WorkerState::requested).size(), 1u);
+  EXPECT_EQ(driver.worker("cloud-1")->state, WorkerState::requested);
   driver.advance(2s);
-  EXPECT_EQ(driver.workers(WorkerState::requested).size(), 0u);
+  EXPECT_EQ(driver.worker("cloud-1")->state, WorkerState::stopping);
 }
 
 TEST(WorkersOfADeafHost, are_not_stopped_because_they_could_not_report_activity) {
