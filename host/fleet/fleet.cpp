@@ -92,11 +92,11 @@ Outcome Fleet::settle(Now now) {
   std::ranges::move(parts.queue_link.queue().take_changes(now.wall),
                     std::back_inserter(outcome.changes));
   outcome.settled = parts.queue_link.queue().take_settled();
-  if (!outcome.changes.empty()) note_heard(outcome.changes);
+  note_heard(outcome.changes);
   return outcome;
 }
 
-// For the next start. Written with other changes: if nothing changed, more is forgiven.
+// For the next start: what it takes for silence ends here, give or take a minute.
 void Fleet::note_heard(store::Batch& changes) {
   const Time now = parts_->clock.now();
   if (now < parts_->heard_noted + heard_noted_every && now >= parts_->heard_noted) return;

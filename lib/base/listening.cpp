@@ -12,10 +12,13 @@ constexpr std::size_t most_gaps = 64;
 
 Listening::Listening(Time start, Duration longest_return) : longest_return_(longest_return) {
   add({start, start, longest_return}, std::nullopt);
+  gaps_.front().to_return = Duration(0);  // nobody is known to have been unheard
 }
 
 void Listening::heard_before_start(Time until) {
-  gaps_.front().from = std::min(until, gaps_.front().until);
+  Gap& start = gaps_.front();
+  start.from = std::min(until, start.until);
+  start.to_return = std::min<Duration>(start.until - start.from, longest_return_);
   returns_.front().last_moment = until;
 }
 

@@ -17,8 +17,9 @@ class Listening {
  public:
   using Duration = std::chrono::milliseconds;
 
-  // Hears from `start` on. Then, and after every gap, those who were not heard have time to come
-  // back: as long as the gap lasted, and `longest_return` at most (after a start, always that).
+  // Hears from `start` on. After every gap, those who were not heard have time to come back: as
+  // long as the gap lasted, and `longest_return` at most. After a start nobody is judged for all of
+  // that.
   Listening(Time start, Duration longest_return);
 
   // The program before this one heard until then.

@@ -18,8 +18,7 @@ WorkerTimers::Next WorkerTimers::on_timer(Index index) {
       if (has_instance(worker) && !worker.terminating) termination_.request(index);
       break;
     case WorkerState::stopped:
-      if (clock_.may_judge() && worker.since + settings_.stopped_kept <= clock_.now())
-        termination_.forget(index);
+      if (worker.since + settings_.stopped_kept <= clock_.now()) termination_.forget(index);
       break;
   }
   return Next::nothing;

@@ -43,7 +43,7 @@ Time Deadlines::due(const Worker& worker) const {
         by(worker.since + backoff(settings_.terminate_again, worker.attempts));
       break;
     case WorkerState::stopped:
-      judged_at(worker.since + settings_.stopped_kept);
+      by(worker.since + settings_.stopped_kept);
       break;
   }
   return at;
