@@ -211,6 +211,9 @@ TEST_F(MachineOfAWrongClock, renews_its_credentials_although_they_have_expired_b
     EXPECT_EQ(worker_state(), "running") << ahead;
     EXPECT_EQ(worker_pid(), worker) << ahead;
   }
+  agent->signal(SIGTERM);
+  EXPECT_EQ(agent->exit_code(), 0);
+  EXPECT_THAT(agent->output(), Not(HasSubstr("not renewed"))) << "it need not register anew";
 }
 
 TEST_F(MachineInTrouble, whose_worker_is_killed_says_so_to_the_host) {
