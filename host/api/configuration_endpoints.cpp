@@ -31,6 +31,8 @@ Answer reload_configurations(const Call& call) {
 
 Answer accept_what_is_left(const Call& call) {
   const Services& services = services_of(call);
+  if (!services.accept_what_is_left)
+    return Failure{"ServiceUnavailable", "this host reads no worker configurations"};
   if (const auto accepted = services.accept_what_is_left(); !accepted)
     return to_failure(accepted.error());
   const std::string& by = call.caller()->client_id;

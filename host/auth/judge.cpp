@@ -110,8 +110,8 @@ Result<Judge::Claim> Judge::with_ext(const std::string& id, const std::string& e
   const std::string& issuer_id = read->issuer.empty() ? id : read->issuer;
   auto issuer = known_.find_hawk(issuer_id);
   if (!issuer || !may_try(issuer_id)) return unknown_client(issuer_id);
-  auto unproved = times_.at_a_time_that_was(
-      [&](Time moment) { return read_grant(id, *read, issuer, moment); });
+  auto unproved =
+      times_.at_a_time_that_was([&](Time moment) { return read_grant(id, *read, issuer, moment); });
   if (!unproved) return unproved.error();
   Claim claim{std::move(issuer)};
   claim.unproved = std::move(*unproved);
@@ -130,8 +130,8 @@ Result<const Client::Key*> Judge::signer(const Claim& claim, std::string_view te
 Result<std::shared_ptr<const Caller>> Judge::accept(const std::string& id, Claim claim) const {
   if (const auto may = check_client(claim.issuer->client, now_); !may) return may.error();
   if (claim.grant) {
-    const auto in_time = times_.at_a_time_that_was(
-        [&](Time moment) { return check_times(*claim.grant, moment); });
+    const auto in_time =
+        times_.at_a_time_that_was([&](Time moment) { return check_times(*claim.grant, moment); });
     if (!in_time) return in_time.error();
   }
   if (claim.unproved) {

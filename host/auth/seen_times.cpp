@@ -17,7 +17,7 @@ namespace muster::auth {
 namespace {
 
 constexpr std::size_t id_size = 64;
-constexpr const char* form = "muster seen times 1 ";
+constexpr const char* form = "seen-times of muster, 1 ";
 
 // Of the machine's start, because what the kernel kept is gone after it.
 std::string current_id() {

@@ -140,7 +140,7 @@ class OwnApi : public ::testing::Test {
     asked(api, "showRequest", 400, request, "?wait=-1");
     asked(api, "showRequest", 404, {{"team", "others"}, {"requestId", request["requestId"]}});
     asked(api, "showAnyRequest", 200, request);
-    asked(api, "showAnyRequest", 404, {{"requestId", "x"}});
+    asked(api, "showAnyRequest", 400, {{"requestId", "x"}});
     asked(api, "heartbeat", 200, request);
     asked(api, "extendLease", 400, request, "", R"({"until": "tomorrow"})");
     asked(api, "extendLease", 400, request, "", R"({"until": "2026-01-01T00:00:00Z"})");
@@ -366,6 +366,7 @@ TEST_F(OwnApi, every_answer_is_as_described) {
   EXPECT_EQ(events.at("events").at(0).at("number").as_int64(), 1);
   asked(api, "events", 400, {}, "?after=x");
   asked(api, "listWebhooks", 200);
+  asked(api, "listSetAside", 200);
   asked(api, "getWebhook", 404, {{"name", "none"}});
   asked(api, "getWebhook", 200, {{"name", "nobody"}});
   const json::value letters = when("/webhooks/nobody/dead-letters", [](const json::value& v) {
@@ -378,8 +379,9 @@ TEST_F(OwnApi, every_answer_is_as_described) {
   asked(api, "retryDeadLetter", 202, {{"name", "nobody"}, {"number", number}});
   asked(api, "deleteDeadLetter", 204, {{"name", "nobody"}, {"number", number}});
 
-  // These have tests of their own: with machines to vouch for, and with files that are gone.
-  answered.insert({"registerForRelay", "acceptEmptyWorkerConfigurations"});
+  // These have tests of their own.
+  answered.insert({"registerForRelay", "acceptEmptyWorkerConfigurations", "getSetAside",
+                   "discardSetAside", "retrySetAside"});
   std::string forgotten;
   for (const Operation& operation : api.operations())
     if (!answered.contains(operation.id)) forgotten += operation.id + " ";
@@ -412,6 +414,8 @@ TEST_F(OwnApi, each_operation_is_described_and_wants_its_own_scope) {
     EXPECT_EQ(refused.status, 403) << operation.id << refused.body;
     EXPECT_EQ(api.complaints(operation, refused), "") << operation.id;
     std::string scope = operation.scopes.front();
+    // The body, which names the provider of a relay, is not read without any scope.
+    if (operation.id == "registerForRelay") scope = scope.substr(0, scope.find('<'));
     for (const auto& [name, value] : parameters)
       if (const std::size_t at = scope.find("<" + name + ">"); at != std::string::npos)
         scope.replace(at, name.size() + 2, value);

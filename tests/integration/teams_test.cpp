@@ -45,7 +45,7 @@ TEST_F(TeamsAndPools, are_refused_what_makes_no_sense) {
   }
   said({"set-worker-pool", "--name", "build"});
   EXPECT_THAT(refused({"attach-worker-pool", "--name", "build", "--team", ""}),
-              HasSubstr("the name of a team"));
+              HasSubstr("teams/0"));
   EXPECT_THAT(refused({"detach-worker-pool", "--name", "build", "--team", "ios"}),
               HasSubstr("team ios is not attached to worker pool worker-manager/build"));
   EXPECT_THAT(refused({"destroy-worker-pool", "--name", "build"}), HasSubstr("still has 1 worker"));

@@ -64,10 +64,11 @@ bool Deadlines::has_lapsed(const Worker& worker) const {
          (credentials_end(worker, 0ms) <= clock_.now() && clock_.may_judge());
 }
 
-// They were given for as long as they are given now.
+// They were given for as long as they are given now, and not before the worker was there.
 Time Deadlines::credentials_end(const Worker& worker, std::chrono::milliseconds later) const {
   const std::chrono::milliseconds lasts = registry_.lifecycle_of(worker).reregistration_timeout;
-  return clock_.deadline(worker.credentials_expire - lasts, lasts + later);
+  const Time given = std::max(worker.credentials_expire - lasts, worker.registered);
+  return clock_.deadline(given, worker.credentials_expire - given + later);
 }
 
 Time Deadlines::lapse(const Worker& worker) const {

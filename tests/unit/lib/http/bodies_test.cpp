@@ -217,6 +217,8 @@ TEST(BodiesTest, large_bodies_are_read_on_other_threads_and_a_few_at_a_time) {
   for (int i = 0; i < 6; ++i) {
     clients.push_back(test.connect());
     clients.back().send(post("/slow", body.size(), "Connection: close\r\n") + body);
+    // The first two do not stand in the line of the others.
+    ASSERT_TRUE(comes_true([&] { return at_once == std::min(i + 1, 2); }));
   }
   // Two are read, three wait, and one is told to come again; nobody else notices.
   ASSERT_TRUE(comes_true([&] { return test.lines->contains("status=503"); }));
