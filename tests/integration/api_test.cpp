@@ -358,15 +358,13 @@ TEST_F(OwnApi, every_answer_is_as_described) {
   asked(api, "getClient", 200, client);
   asked(api, "listClients", 200);
   asked(api, "rotateClient", 200, client, "", R"({"now": true})");
-  asked(api, "disableClient", 200, client);
-  asked(api, "enableClient", 200, client);
-  asked(api, "removeClient", 200, client);
+  for (const char* id : {"disableClient", "enableClient", "removeClient"})
+    asked(api, id, 200, client);
 
   const json::value events = asked(api, "events", 200, {}, "?after=0&limit=5");
   EXPECT_EQ(events.at("events").at(0).at("number").as_int64(), 1);
   asked(api, "events", 400, {}, "?after=x");
-  asked(api, "listWebhooks", 200);
-  asked(api, "listSetAside", 200);
+  for (const char* list : {"listWebhooks", "listSetAside"}) asked(api, list, 200);
   asked(api, "getWebhook", 404, {{"name", "none"}});
   asked(api, "getWebhook", 200, {{"name", "nobody"}});
   const json::value letters = when("/webhooks/nobody/dead-letters", [](const json::value& v) {
@@ -394,7 +392,6 @@ TEST_F(OwnApi, each_operation_is_described_and_wants_its_own_scope) {
                             {{"MUSTER_URL", host->address().url}, {"MUSTER_TOKEN", token}});
   ASSERT_EQ(made.exit_code, 0) << made.output;
   const std::string powerless(json::parse_object(made.output)->at("token").as_string());
-  // A value for each parameter; none of the requests gets as far as to look it up.
   const Parameters parameters{{"workerPoolId", "a/b"},  {"launchConfigId", "lc-1"},
                               {"workerGroup", "g"},     {"workerId", "w"},
                               {"pluginId", "p/q"},      {"providerId", "sim"},
