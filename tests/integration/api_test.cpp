@@ -411,7 +411,6 @@ TEST_F(OwnApi, each_operation_is_described_and_wants_its_own_scope) {
     EXPECT_EQ(refused.status, 403) << operation.id << refused.body;
     EXPECT_EQ(api.complaints(operation, refused), "") << operation.id;
     std::string scope = operation.scopes.front();
-    // The body, which names the provider of a relay, is not read without any scope.
     if (operation.id == "registerForRelay") scope = scope.substr(0, scope.find('<'));
     for (const auto& [name, value] : parameters)
       if (const std::size_t at = scope.find("<" + name + ">"); at != std::string::npos)

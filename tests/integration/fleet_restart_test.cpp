@@ -113,8 +113,12 @@ struct LosingHost {
   LosingHost() {
     write_workers(folder);
     host.emplace(host_toml(folder), Variables{}, MUSTER_SHIPPED_PLUGINS);
-    wait_until([&] { return workers(*host).size() == pool_size; }, "five workers");
-    before = workers(*host);
+    // Until its launch is answered, a worker has a name of its own.
+    const auto launched = [&] {
+      before = machines(folder);
+      return before.size() == pool_size && workers(*host) == before;
+    };
+    wait_until(launched, "five workers");
   }
 
   TemporaryFolder folder;

@@ -236,7 +236,8 @@ void LocalWorkersFolder::end(const Seen& worker, const std::string& why) {
   const bool group_gone = end_cgroup(worker.record.cgroup);
   WorkerProcesses(worker.folder).kill_all();
   std::error_code ignored;
-  for (const char* name : {"secret", "credentials.json", "environment.sh", "work"})
+  for (const char* name :
+       {"secret", "credentials.json", "environment.sh", "registration-key", "work"})
     fs::remove_all(worker.folder / name, ignored);
   // Without the note the next look comes here again, which does no harm.
   if (group_gone) (void)write_durably(worker.folder / "ended.json", encode(Mark{clock_(), why}));
