@@ -15,6 +15,7 @@ namespace muster::pools {
 namespace {
 
 const json::object empty;
+constexpr std::size_t most_findings = 20;           // that one answer names
 constexpr std::size_t most_launch_configs = 1'000;  // in the document of one pool
 
 // What strategies can count.
@@ -75,6 +76,7 @@ class ApiPoolReader {
     if (findings_.size() == 1 && !duplicate_.empty())
       return Error::invalid(duplicate_).with_code("duplicateLaunchConfigId");
     std::string all;
+    if (findings_.size() > most_findings) findings_.resize(most_findings);
     for (const Finding& finding : findings_) all += (all.empty() ? "" : "\n") + to_string(finding);
     return Error::invalid(all).with_code("invalidPool");
   }
@@ -101,7 +103,8 @@ class ApiPoolReader {
     static const std::vector<std::string> known{"minCapacity", "maxCapacity",   "scalingRatio",
                                                 "lifecycle",   "launchConfigs", "workerConfig"};
     for (const auto& [key, value] : config)
-      if (std::ranges::find(known, std::string_view(key)) == known.end())
+      if (findings_.size() < most_findings &&
+          std::ranges::find(known, std::string_view(key)) == known.end())
         findings_.push_back(unknown_key({"config"}, std::string(key), known, "unknownPoolSetting"));
   }
 

@@ -14,26 +14,38 @@ constexpr std::array agents_own{std::string_view("MUSTER_"), std::string_view("T
 constexpr std::string_view teams_own = "MUSTER_TASKS";
 
 // Loaders, shells, interpreters and tools that run what a variable names.
-constexpr std::array<std::string_view, 33> refused_beginnings{
-    "BASH_", "CARGO_",  "COR_",   "CORECLR_", "DBUS_",    "DOTNET_", "DYLD_", "ERL_",    "GCONV_",
-    "GEM_",  "GIT_",    "GLIBC_", "JAVA_",    "JDK_",     "JULIA_",  "LD_",   "LISTEN_", "LUA_",
-    "MAKE",  "MALLOC_", "NPM_",   "OPENSSL_", "PERL",     "PHP",     "PIP_",  "PYTHON",  "RES_",
-    "RUBY",  "RUSTC",   "SSH_",   "SUDO_",    "SYSTEMD_", "XDG_"};
+constexpr std::array<std::string_view, 56> refused_beginnings{
+    "ALSA_",    "AWK",    "BASH_",    "BUNDLE_",  "CARGO_",   "CMAKE_",  "CORECLR_", "COR_",
+    "CURL_",    "DBUS_",  "DOCKER_",  "DOTNET_",  "DYLD_",    "ELIXIR_", "EMACS",    "ERL_",
+    "GCONV_",   "GEM_",   "GIO_",     "GIT_",     "GLIBC_",   "GTK_",    "GUILE_",   "JAVA_",
+    "JDK_",     "JULIA_", "LD_",      "LIBGL",    "LISTEN_",  "LUA_",    "MAKE",     "MALLOC_",
+    "MIX_",     "NPM_",   "OCL_",     "OPENSSL_", "PERL",     "PHP",     "PIP_",     "PYTHON",
+    "QT_",      "RES_",   "RUBY",     "RUSTC",    "RUSTUP_",  "R_",      "SASL_",    "SSH_",
+    "SSL_CERT", "SUDO_",  "SYSTEMD_", "TCL",      "TERMINFO", "VK_",     "XDG_",     "npm_"};
 
-constexpr std::array<std::string_view, 55> refused_names{"BASHOPTS",
+constexpr std::array<std::string_view, 69> refused_names{"AWS_CONFIG_FILE",
+                                                         "BASHOPTS",
                                                          "BROWSER",
+                                                         "CC",
                                                          "CDPATH",
                                                          "CLASSPATH",
+                                                         "CONFIG_SITE",
                                                          "CPATH",
-                                                         "CURL_HOME",
+                                                         "CXX",
                                                          "EDITOR",
                                                          "ENV",
+                                                         "EXINIT",
+                                                         "FCEDIT",
                                                          "FPATH",
                                                          "GETCONF_DIR",
                                                          "GLOBIGNORE",
                                                          "GNUMAKEFLAGS",
+                                                         "GNUPGHOME",
+                                                         "GOBIN",
+                                                         "GOENV",
                                                          "GOFLAGS",
                                                          "GOROOT",
+                                                         "GOTOOLCHAIN",
                                                          "GREP_OPTIONS",
                                                          "HISTFILE",
                                                          "HOME",
@@ -41,6 +53,7 @@ constexpr std::array<std::string_view, 55> refused_names{"BASHOPTS",
                                                          "IFS",
                                                          "INPUTRC",
                                                          "JOURNAL_STREAM",
+                                                         "KUBECONFIG",
                                                          "LESSCLOSE",
                                                          "LESSOPEN",
                                                          "LOCALDOMAIN",
@@ -53,6 +66,7 @@ constexpr std::array<std::string_view, 55> refused_names{"BASHOPTS",
                                                          "NODE_OPTIONS",
                                                          "NODE_PATH",
                                                          "NOTIFY_SOCKET",
+                                                         "OLDPWD",
                                                          "PAGER",
                                                          "PATH",
                                                          "PKG_CONFIG",
@@ -61,20 +75,27 @@ constexpr std::array<std::string_view, 55> refused_names{"BASHOPTS",
                                                          "PS2",
                                                          "PS4",
                                                          "PWD",
-                                                         "OLDPWD",
                                                          "RESOLV_HOST_CONF",
-                                                         "R_PROFILE",
                                                          "SHELL",
                                                          "SHELLOPTS",
                                                          "SSLKEYLOGFILE",
                                                          "TAR_OPTIONS",
-                                                         "TERMINFO",
+                                                         "TEMP",
+                                                         "TERMCAP",
+                                                         "TMP",
                                                          "TMPDIR",
                                                          "TZDIR",
                                                          "USER",
+                                                         "VIMINIT",
                                                          "VISUAL",
+                                                         "WGETRC",
                                                          "ZDOTDIR",
-                                                         "_JAVA_OPTIONS"};
+                                                         "_JAVA_OPTIONS",
+                                                         "RUSTFLAGS"};
+
+// Options, search paths and helpers of many programs.
+constexpr std::array<std::string_view, 7> refused_endings{"EDITOR", "PATH",    "_HOME", "_OPTIONS",
+                                                          "_OPTS",  "_PREFIX", "_RSH"};
 
 bool is_name(std::string_view name) {
   const auto letter = [](char c) {
@@ -92,9 +113,11 @@ bool is_agents_own(std::string_view name) {
 
 bool changes_programs(std::string_view name) {
   return std::ranges::find(refused_names, name) != refused_names.end() ||
-         std::ranges::any_of(refused_beginnings, [&](std::string_view beginning) {
-           return name.starts_with(beginning);
-         });
+         std::ranges::any_of(
+             refused_beginnings,
+             [&](std::string_view beginning) { return name.starts_with(beginning); }) ||
+         std::ranges::any_of(refused_endings,
+                             [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
 const char* const no_name = "is not a name of letters, digits and _, of at most 128 characters";

@@ -66,6 +66,15 @@ TEST(ApiPool, a_pool_that_launches_says_how_much_and_nothing_that_nobody_reads) 
   EXPECT_EQ(fine->settings.max_capacity, 5);
 }
 
+TEST(ApiPool, an_answer_names_twenty_mistakes_however_many_there_are) {
+  Fixture fixture;
+  std::string config = R"({"minCapacity": 0, "maxCapacity": 1)";
+  for (int i = 0; i < 5000; ++i) config += ", \"k" + std::to_string(i) + "\": 1";
+  const auto result = pool(fixture, config + "}");
+  ASSERT_FALSE(result);
+  EXPECT_EQ(std::ranges::count(result.error().message, '\n'), 19);
+}
+
 TEST(ApiPool, a_provider_that_is_unknown_or_in_trouble_is_told_apart) {
   Fixture fixture;
   auto result = pool(fixture, "{}", "nobody");

@@ -39,7 +39,18 @@ TEST(EnvironmentNames, that_make_programs_run_other_code_are_refused) {
                            "GCONV_PATH",
                            "XDG_CONFIG_HOME",
                            "NOTIFY_SOCKET",
-                           "LISTEN_FDS"})
+                           "LISTEN_FDS",
+                           "GCC_EXEC_PREFIX",
+                           "CMAKE_TOOLCHAIN_FILE",
+                           "MAVEN_OPTS",
+                           "RSYNC_RSH",
+                           "HGEDITOR",
+                           "CAML_LD_LIBRARY_PATH",
+                           "QT_PLUGIN_PATH",
+                           "VIMINIT",
+                           "RUSTFLAGS",
+                           "R_PROFILE_USER",
+                           "npm_config_script_shell"})
     EXPECT_TRUE(refused_variable(name)) << name;
 }
 
