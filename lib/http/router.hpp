@@ -53,8 +53,8 @@ enum class Access { guarded, open };
 
 // What a route asks of a request before its body is read.
 struct RouteRules {
-  RouteRules(Access of_route = Access::guarded)
-      : access(of_route) {}  // NOLINT: an access is enough
+  // NOLINTNEXTLINE(google-explicit-constructor): an access is enough.
+  RouteRules(Access of_route = Access::guarded) : access(of_route) {}
 
   Access access;
   std::uint64_t max_body_bytes = 0;  // 0: as many as the server's limits allow
