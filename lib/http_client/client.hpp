@@ -53,8 +53,8 @@ class Cancellation {
 //
 // A signed request that is refused (401) by a server whose clock differs is signed with the
 // server's time and sent once more. A kept connection that turns out dead is replaced and the
-// request sent again, so a server may meet one twice. Nothing else is tried twice unless the
-// request asks for it.
+// request sent again, so a server may meet one twice, unless the request does without a kept
+// connection. Nothing else is tried twice unless the request asks for it.
 class Client {
  public:
   explicit Client(Settings settings);

@@ -50,6 +50,9 @@ struct Request {
   std::optional<std::chrono::milliseconds> timeout = {};  // instead of the client's
   Retry retry = {};                                       // only by send(), not by send_all()
   bool discard_body = false;                              // of the answer: only its status matters
+  // False: goes over a connection of its own, because one that was kept may turn out dead after the
+  // request was sent, and then it is sent again.
+  bool kept_connection = true;
 
   // A stream: gets the parts of a good answer's body as they come, instead of Response::body. There
   // is no limit on its size or on the whole time. The request ends after `silence` (at least a

@@ -169,6 +169,7 @@ void Transfer::set_connection(const Settings& settings, std::chrono::millisecond
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_QUICK_EXIT, 1L);  // a name server that does not answer holds up no cancelled call
   set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(settings.connect_timeout));
+  set(CURLOPT_FRESH_CONNECT, request_.kept_connection ? 0L : 1L);
   if (request_.on_body) {
     set(CURLOPT_LOW_SPEED_LIMIT, 1L);
     set(CURLOPT_LOW_SPEED_TIME, std::max(1L, static_cast<long>(request_.silence.count())));

@@ -25,7 +25,7 @@ class Redactor {
 
  private:
   mutable std::mutex mutex_;
-  std::vector<std::string> secrets_;  // the longest first
+  std::vector<std::string> secrets_;  // the oldest first
 };
 
 // The document without the values of these keys, at any depth; names are compared without case.

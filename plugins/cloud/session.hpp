@@ -30,8 +30,9 @@ struct Reading {
 };
 
 struct Exchange {
-  std::string api;   // names the token bucket: the calls that the cloud counts together
-  std::string name;  // for messages: "ec2 DescribeInstances in us-east-1"
+  std::string api;     // names the token bucket: the calls that the cloud counts together
+  std::string name;    // for messages: "ec2 DescribeInstances in us-east-1"
+  std::string server;  // its URL: what is known of its clock is kept for each server
   // The cloud takes the same request twice for one: it only reads, or it carries a token. If not,
   // it is sent again only where it surely had no effect, and never over a kept connection, which
   // may turn out dead after the request was sent.
@@ -47,9 +48,14 @@ struct SessionSettings {
   int attempts = 4;
   std::chrono::milliseconds first_delay{200}, longest_delay{5000};
   std::chrono::milliseconds timeout{30'000};  // of one attempt
-  std::size_t max_answer_bytes = 8 << 20;     // for messages; the transport enforces it
+  std::size_t max_answer_bytes = 16 << 20;    // for messages; the transport enforces it
   BucketSettings buckets = {};
 };
+
+// The time that a request may take so that its caller can still answer its own: `configured`, or
+// the time left without a margin of a tenth (20 to 500 ms), whichever is shorter.
+std::chrono::milliseconds time_for(std::chrono::milliseconds configured,
+                                   std::chrono::milliseconds time_left);
 
 // The cloud as one account sees it. THREADS: any.
 class Session {
@@ -63,15 +69,16 @@ class Session {
   // its usual load.
   Result<http_client::Response> run(const Exchange& exchange, const Context& context);
 
-  // How far the clock of the server of this URL is ahead of ours, as far as it is known.
-  std::chrono::milliseconds clock_offset(const std::string& url);
+  // How far the clock of that server is ahead of ours, as far as it is known.
+  std::chrono::milliseconds clock_offset(const std::string& server);
 
  private:
-  struct Attempt;
-  Attempt attempt(const Exchange& exchange, const Context& context);
-  Result<void> wait_for_turn(const Exchange& exchange, const Context& context);
-  bool may_repeat(Attempt& last, const Exchange& exchange, int attempts, const Context& context);
-  std::shared_ptr<hawk::ServerClock> clock_of(const std::string& host);
+  struct Run;
+  void attempt(Run& run);
+  Result<void> wait_for_turn(Run& run);
+  bool prepare_next(Run& run);
+  bool wait_for_next(Run& run);
+  hawk::ServerClock& clock_of(const std::string& server);
 
   const std::shared_ptr<Transport> transport_;
   const SessionSettings settings_;
@@ -79,7 +86,7 @@ class Session {
   TokenBuckets buckets_;
   std::mutex mutex_;  // of what follows
   http_client::RetryBudget budget_;
-  std::map<std::string, std::shared_ptr<hawk::ServerClock>> clocks_;
+  std::map<std::string, hawk::ServerClock> clocks_;
 };
 
 }  // namespace muster::cloud

@@ -4,7 +4,9 @@
 #include <cstdlib>
 
 #include "lib/base/atomic_file.hpp"
-#include "lib/http_client/client.hpp"
+#include "plugins/cloud/failures.hpp"
+#include "plugins/cloud/session.hpp"
+#include "plugins/cloud/transport.hpp"
 
 namespace muster::http_service {
 namespace {
@@ -47,43 +49,22 @@ milliseconds configured_timeout(const Endpoint& endpoint) {
   return milliseconds(static_cast<std::int64_t>(endpoint.timeout_seconds * 1000));
 }
 
-// Continues a sentence that names the service, and is the same each time, so that the host can tell
-// one trouble from another.
+// Of what is no HTTP or too large the service's author is to hear at once.
 Error error_of(const http_client::Failure& failure, const Endpoint& endpoint, bool host_in_hurry) {
   using Kind = http_client::Failure::Kind;
-  switch (failure.kind) {
-    case Kind::cancelled:
-      return Error::cancelled("was being asked when the call was cancelled");
-    case Kind::timed_out:
-      return Error::transient(
-          host_in_hurry ? "did not answer within the time that the host has for it"
-                        : "did not answer within " + seconds_in_words(endpoint.timeout_seconds));
-    case Kind::too_large:
-      return Error::internal("sent an answer of more than " +
-                             std::to_string(endpoint.max_answer_bytes) + " bytes");
-    case Kind::name_unknown:
-      return Error::transient("cannot be reached: its name is not known");
-    case Kind::no_connection:
-      return Error::transient("cannot be reached: it takes no connections");
-    case Kind::cut_off:
-      return Error::transient("closed the connection in the middle of its answer");
-    case Kind::no_answer:
-      return Error::transient("closed the connection without an answer");
-    case Kind::not_http:
-      return Error::internal("sent something that is not HTTP");
-    case Kind::untrusted:
-    case Kind::bad_tls_files:
-      return Error::auth("has a certificate that is not trusted: " + failure.description());
-    default:
-      return {failure.error_class(), "cannot be asked: " + failure.message};
-  }
+  Error error = cloud::error_of(failure,
+                                host_in_hurry ? "the time that the host has for it"
+                                              : seconds_in_words(endpoint.timeout_seconds),
+                                std::to_string(endpoint.max_answer_bytes) + " bytes");
+  if (failure.kind == Kind::not_http || failure.kind == Kind::too_large)
+    error.error_class = ErrorClass::internal;
+  return error;
 }
 
 }  // namespace
 
 milliseconds time_for(const Endpoint& endpoint, milliseconds time_left) {
-  const auto margin = std::clamp<milliseconds>(time_left / 10, 20ms, 500ms);
-  return std::min(configured_timeout(endpoint), time_left - margin);
+  return cloud::time_for(configured_timeout(endpoint), time_left);
 }
 
 std::string seconds_in_words(double seconds) {
@@ -92,15 +73,15 @@ std::string seconds_in_words(double seconds) {
 
 struct Client::Impl {
   Endpoint endpoint;
-  http_client::Client http;
+  cloud::PooledTransport transport;
 };
 
 Client::Client(Endpoint endpoint)
-    : impl_(new Impl{endpoint, http_client::Client({.max_concurrent = 1,
-                                                    .max_body_bytes = static_cast<std::size_t>(
-                                                        endpoint.max_answer_bytes),
-                                                    .ca_file = endpoint.ca_file,
-                                                    .proxy = endpoint.proxy})}) {}
+    : impl_(new Impl{endpoint, cloud::PooledTransport({.max_concurrent = 1,
+                                                       .max_body_bytes = static_cast<std::size_t>(
+                                                           endpoint.max_answer_bytes),
+                                                       .ca_file = endpoint.ca_file,
+                                                       .proxy = endpoint.proxy})}) {}
 Client::~Client() = default;
 
 const Endpoint& Client::endpoint() const {
@@ -123,7 +104,7 @@ Result<Answer> Client::post(const std::string& method, const std::string& docume
                                .body = document,
                                .timeout = time};
   if (!token->empty()) request.authorization = http_client::BearerToken{Secret(*token)};
-  http_client::Answer answer = impl_->http.send(std::move(request), context);
+  http_client::Answer answer = impl_->transport.send(std::move(request), context);
   if (!answer) return error_of(answer.error(), endpoint, time < configured_timeout(endpoint));
   return Answer{answer->status, std::move(answer->body), answer->retry_after};
 }

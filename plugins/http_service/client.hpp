@@ -44,8 +44,7 @@ class Client {
   std::unique_ptr<Impl> impl_;
 };
 
-// The time that a call may take so that its caller can still answer its own: the configured
-// timeout, or the time left without a margin of a tenth (20 to 500 ms), whichever is shorter.
+// The time that a call may take so that its caller can still answer its own (cloud::time_for).
 std::chrono::milliseconds time_for(const Endpoint& endpoint, std::chrono::milliseconds time_left);
 
 // "2 s", "0.5 s"
