@@ -1,25 +1,43 @@
 // AWS's own model of its APIs, cut to the calls that the provider makes (model.json).
 #pragma once
 
+#include <deque>
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include <muster/error.hpp>
 #include <muster/json.hpp>
 
 namespace muster::aws {
 
-// A shape is an object of the model:
-//   {"type": "structure", "members": {"ImageId": {...}, ...}, "required": ["MaxCount", ...]}
-//   {"type": "list", "member": {...}, "flattened": true}
-//   {"type": "map", "key": {...}, "value": {...}}
-//   {"type": "string", "enum": ["a", "b"], "sensitive": true}   no type: a string
-//   {"type": "integer" | "long" | "float" | "double" | "boolean" | "timestamp" | "blob"}
-//   {"shape": "S1a"}   the shape of that name in `shapes`, with what else is said here
-// Names on the wire are `locationName` and `queryName`. An enum is what AWS knew when the model was
-// cut; those that grow all the time (instance types) are left out.
-using Shape = json::object;
+struct Shape;
+
+struct Member {
+  std::string name;        // as AWS's documentation spells it: "SecurityGroupIds"
+  std::string form_name;   // in a form: "SecurityGroupId"
+  std::string xml_name;    // in an answer: "groupSet"
+  const Shape* shape = nullptr;
+  bool is_required = false;
+};
+
+struct Shape {
+  enum class Type { structure, list, map, string, integer, number, boolean, timestamp, blob };
+  Type type = Type::string;
+  std::vector<Member> members = {};  // of a structure
+  std::map<std::string, std::size_t, std::less<>> by_name = {}, by_xml_name = {};
+  const Shape* element = nullptr;  // of a list; of a map its values
+  // What AWS knew when the model was cut. Empty: any text, also where words are added all the time
+  // (instance types).
+  std::vector<std::string> words = {};
+  bool is_sensitive = false;  // never shown
+};
+
+struct Action {
+  const Shape* input = nullptr;
+  const Shape* output = nullptr;    // nothing: the answer is empty
+  std::string result_wrapper = {};  // the element around the answer; empty: none
+};
 
 struct Service {
   std::string name;             // "ec2"
@@ -27,34 +45,32 @@ struct Service {
   std::string version;          // "2016-11-15"
   std::string endpoint_prefix;  // "ec2"
   std::string target_prefix = {}, json_version = {};  // of the protocol "json"
-  const json::object* operations = nullptr;
-  const json::object* shapes = nullptr;
+  std::map<std::string, Action, std::less<>> actions = {};
 
-  // Follows {"shape": ...}.
-  const Shape& resolve(const Shape& shape) const;
+  // Nothing if the model has no such action.
+  const Action* action(std::string_view action_name) const;
 };
 
-// Read once; a model that cannot be read is a bug and throws.
+// Reads model.json, which is a part of the plugin. If that cannot be read, it throws: a bug.
 //
-// THREADS: any, after the constructor; nothing changes.
+// THREADS: any, after the constructor; nothing changes. Pointers are valid as long as the model.
 class Model {
  public:
   Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
 
   // Nothing if the model has no such service.
   const Service* service(std::string_view name) const;
-  // Shapes of an action's parameters and of its answer; nothing if it is not in the model. The
-  // answer of some actions is empty.
-  const Shape* input(const Service& service, std::string_view action) const;
-  const Shape* output(const Service& service, std::string_view action) const;
 
  private:
-  json::object document_;
+  class Builder;
+  std::deque<Shape> shapes_;
   std::map<std::string, Service, std::less<>> services_;
 };
 
-// A JSON Schema (draft of our validator) for the parameters of an action: unknown keys, wrong
-// types, wrong words of an enum and missing required keys are refused.
-json::object schema_of(const Service& service, const Shape& shape);
+// A JSON Schema for such a value: unknown keys, wrong types, wrong words and missing required keys
+// are refused.
+json::object schema_of(const Shape& shape);
 
 }  // namespace muster::aws

@@ -1,0 +1,40 @@
+// Signature version 4 of AWS: what is signed, how, and how the header is written. Pure, thread-safe.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <muster/context.hpp>
+
+#include "lib/base/secret.hpp"
+#include "lib/http_client/message.hpp"
+
+namespace muster::aws {
+
+struct Credentials {
+  std::string access_key_id;
+  Secret secret_access_key{""};
+  Secret session_token{""};  // empty: these are permanent
+};
+
+struct SigningScope {
+  std::string region, service;  // "us-east-1", "ec2"
+  // Of AWS's services only S3 takes a path as it is.
+  bool normalize_path = true;
+  // Adds X-Amz-Content-Sha256, which some services want.
+  bool add_body_hash = false;
+};
+
+// The texts on the way to a signature, for tests and for people who compare.
+struct Signature {
+  std::string canonical_request, string_to_sign, signature;
+  std::vector<http_client::Header> headers;  // of the request, with those of the signature
+};
+
+// Adds Host, X-Amz-Date, X-Amz-Security-Token and Authorization to the request's headers and signs
+// all of them. `request.url` must be one that lib/url takes.
+Result<Signature> sign(const http_client::Request& request, const Credentials& credentials,
+                       const SigningScope& scope, Time server_time);
+
+}  // namespace muster::aws
