@@ -80,16 +80,14 @@ Result<Machine> read_machine(const LaunchConfig& launch_config) {
   const json::object* launch = table_of(*section, "launch");
   if (!launch || machine.instance_type.empty() || machine.region.empty())
     return wrong("the launch document lacks aws.launch, aws.instanceType or a region");
-  machine.launch = *launch;
+  machine.launch = launch;
   if (text_of(*section, "market") == spot) machine.market = spot;
   if (const json::value* price = section->if_contains("maxPrice"); price && price->is_number())
     machine.max_price = price->to_number<double>();
   if (const std::string product = text_of(*section, "product"); !product.empty())
     machine.product = product;
-  if (const json::object* tags = table_of(*section, "tags")) machine.tags = *tags;
-  if (const json::value* data = section->if_contains("userData")) machine.user_data = *data;
-  if (const json::value* allowed = section->if_contains("allowImdsV1"))
-    machine.allows_imds_v1 = allowed->is_bool() && allowed->get_bool();
+  machine.tags = table_of(*section, "tags");
+  machine.user_data = section->if_contains("userData");
   return machine;
 }
 
@@ -140,7 +138,7 @@ Result<Expansion> SectionReader::expand(const ExpandRequest& request) const {
     if (!outcome || (!own.contains("ImageId") && !own.contains("LaunchTemplate"))) return;
     for (const std::string& market : markets) {
       json::object machine{{"launch", own}, {"instanceType", type}, {"market", market}};
-      for (const char* key : {"maxPrice", "product", "tags", "userData", "allowImdsV1"})
+      for (const char* key : {"maxPrice", "product", "tags", "userData"})
         if (const json::value* value = section.if_contains(key)) machine[key] = *value;
       if (const json::value* price = entry.if_contains("maxPrice")) machine["maxPrice"] = *price;
       json::object document{{section_name, std::move(machine)}};

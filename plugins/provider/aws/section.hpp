@@ -22,17 +22,16 @@ json::object section_schema(const Model& model);
 json::object example_section();
 FieldClasses field_classes();
 
-// What is launched from one launch document, the `aws` in it.
+// What is launched from one launch document, the `aws` in it. It points into the document.
 struct Machine {
   std::string region, zone;
   std::string instance_type;
   std::string market = on_demand;
   std::optional<double> max_price = {};  // dollars for an hour of the machine
   std::string product = linux_product;   // as the price history calls it
-  json::object launch = {};              // RunInstances' own parameters
-  json::object tags = {};
-  json::value user_data = {};  // a table or a template; null: nothing of the team's own
-  bool allows_imds_v1 = false;
+  const json::object* launch = nullptr;    // RunInstances' own parameters
+  const json::object* tags = nullptr;      // may be null
+  const json::value* user_data = nullptr;  // a table or a template; null: nothing of the team's own
 
   bool is_spot() const { return market == spot; }
   // How errors' scopes and bids name it: a shortage of spot machines is none of on-demand ones.

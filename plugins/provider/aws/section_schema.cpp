@@ -118,12 +118,7 @@ json::object section_schema(const Model& model) {
                          {"description",
                           "A table: added to the user data that muster writes. A text: the user "
                           "data, in which {{registration}} is filled in"}}},
-           {"tags", std::move(tags)},
-           {"allowImdsV1",
-            json::object{{"type", "boolean"},
-                         {"description",
-                          "Whether programs may read the metadata service without a token; they "
-                          "may not unless given"}}}}}};
+           {"tags", std::move(tags)}}}};
 }
 
 json::object example_section() {
@@ -138,8 +133,7 @@ json::object example_section() {
 
 // What a machine is launched from is static: a change makes workers outdated.
 FieldClasses field_classes() {
-  return {.static_fields = {"aws.launch", "aws.instanceType", "aws.market", "aws.userData",
-                            "aws.allowImdsV1"},
+  return {.static_fields = {"aws.launch", "aws.instanceType", "aws.market", "aws.userData"},
           .dynamic_fields = {},
           .behavioural_fields = {"aws.tags", "aws.maxPrice", "aws.product"}};
 }

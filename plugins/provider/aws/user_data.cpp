@@ -53,10 +53,10 @@ Result<std::string> filled(std::string_view text, const json::object& registrati
   return result;
 }
 
-Result<std::string> compose(const json::value& wanted, const json::object& registration) {
-  if (wanted.is_string()) return filled(wanted.get_string(), registration);
+Result<std::string> compose(const json::value* wanted, const json::object& registration) {
+  if (wanted && wanted->is_string()) return filled(wanted->get_string(), registration);
   json::object document;
-  if (wanted.is_object()) document = wanted.get_object();
+  if (wanted && wanted->is_object()) document = wanted->get_object();
   for (const auto& [key, value] : registration) document[key] = value;
   return json::write(document);
 }
@@ -102,7 +102,7 @@ Result<void> check_user_data(const json::object& section, const json::object& do
          {"rootUrl", "workerPoolId", "providerId", "workerGroup", "launchConfigId", "workerConfig"})
       if (wanted->get_object().contains(key))
         return Error::invalid(std::string("aws.userData.") + key + ": muster sets it; remove it");
-  const auto text = compose(wanted ? *wanted : json::value(), registration);
+  const auto text = compose(wanted, registration);
   if (!text) return text.error();
   if (text->size() > most_user_data) return Error::invalid("aws.userData: " + too_large(text->size()));
   return {};

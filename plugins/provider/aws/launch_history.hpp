@@ -1,0 +1,34 @@
+// How launches went in the last hour, by place, type and market.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+
+#include <muster/context.hpp>
+
+#include "plugins/provider/aws/section.hpp"
+
+namespace muster::aws {
+
+// THREADS: one at a time. Bounded: what is older than an hour is forgotten.
+class LaunchHistory {
+ public:
+  void launched(const Machine& machine, std::int64_t count, Time now);
+  void failed(const Machine& machine, std::int64_t count, Time now);
+  void interrupted(const std::string& zone, const std::string& type_and_market, Time now);
+
+  // 0 to 1: how likely a launch succeeds and its machine stays.
+  double reliability(const Machine& machine, Time now);
+
+ private:
+  struct Entry {
+    Time at{};
+    std::int64_t launched = 0, failed = 0, interrupted = 0;
+  };
+  void add(const std::string& key, Entry entry);
+
+  std::map<std::string, std::deque<Entry>> entries_;
+};
+
+}  // namespace muster::aws
