@@ -1,14 +1,13 @@
 #include "lib/hawk/hawk.hpp"
 
-#include <array>
 #include <cctype>
 #include <charconv>
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 
 #include "lib/base/letter_case.hpp"
+#include "lib/crypto/hmac.hpp"
 
 namespace muster::hawk {
 namespace {
@@ -94,12 +93,8 @@ std::string normalized(std::string_view kind, const Attributes& attributes,
 }
 
 std::string mac_of(const Secret& key, std::string_view text) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned length = 0;
-  const std::string& bytes = key.reveal();
-  ::HMAC(::EVP_sha256(), bytes.data(), static_cast<int>(bytes.size()),
-         reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data(), &length);
-  return base64({reinterpret_cast<const char*>(digest.data()), length});
+  const Sha256 digest = hmac_sha256(key.reveal(), text);
+  return base64({reinterpret_cast<const char*>(digest.data()), digest.size()});
 }
 
 bool same_mac(std::string_view a, std::string_view b) {

@@ -16,16 +16,20 @@ namespace muster::cloud {
 struct ErrorRow {
   std::vector<std::string> codes;  // exact, or with one `*` at the end: "InvalidAMIID.*"
   std::string error_class;         // as to_string(ErrorClass) writes it
-  // What is held, of "region", "zone", "instanceType" and "launchConfig"; empty: the whole provider.
+  // What is held, of "region", "zone", "instanceType" and "launchConfig"; empty: the whole
+  // provider.
   std::vector<std::string> scope = {};
   std::optional<std::int64_t> hold_seconds = {};
   std::string advice = {};  // what to do; a sentence for the operator
+  // The signature or the credentials were refused, and so the call had no effect: it may succeed
+  // with the right time or with new credentials.
+  bool refused = false;
 
   static constexpr auto fields(auto visit) {
     return visit(required("codes", &ErrorRow::codes), required("class", &ErrorRow::error_class),
                  optional("scope", &ErrorRow::scope),
                  optional("holdSeconds", &ErrorRow::hold_seconds),
-                 optional("advice", &ErrorRow::advice));
+                 optional("advice", &ErrorRow::advice), optional("refused", &ErrorRow::refused));
   }
 };
 

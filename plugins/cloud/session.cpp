@@ -43,7 +43,7 @@ struct Session::Run {
   const Exchange& exchange;
   const Context& context;
   int attempts = 0;
-  bool clock_was_set = false, credentials_were_renewed = false;
+  bool clock_was_set = false, credentials_were_dropped = false;
 
   // Of the last attempt.
   http_client::Answer answer = http_client::Response{};
@@ -53,10 +53,7 @@ struct Session::Run {
 };
 
 Session::Session(std::shared_ptr<Transport> transport, SessionSettings settings, Timing timing)
-    : transport_(std::move(transport)),
-      settings_(settings),
-      timing_(std::move(timing)),
-      buckets_(settings.buckets) {}
+    : transport_(std::move(transport)), settings_(settings), timing_(std::move(timing)) {}
 
 hawk::ServerClock& Session::clock_of(const std::string& server) {
   const std::lock_guard lock(mutex_);
@@ -91,10 +88,10 @@ Result<void> Session::wait_for_turn(Run& run) {
     return Error::cancelled(run.exchange.name + " was not sent: the call was cancelled");
   };
   if (context.cancelled()) return cancelled();
-  const milliseconds turn = buckets_.take(run.exchange.api, context.now());
+  const milliseconds turn = buckets_.take(run.exchange.api, run.exchange.rate, context.now());
   if (turn == 0ms) return {};
   if (turn >= time_for(context.time_left(), context.time_left())) {
-    buckets_.give_back(run.exchange.api, context.now());
+    buckets_.give_back(run.exchange.api);
     return Error::throttle(run.exchange.name + " was not sent: " + run.exchange.api +
                            " is called as often as the cloud allows, and the next turn is in " +
                            in_words(turn))
@@ -128,6 +125,7 @@ void Session::attempt(Run& run) {
   if (run.answer) {
     run.reading = exchange.read(*run.answer);
     run.had_no_effect = run.reading.next != Next::repeat;
+    say_if_unclear(run);
     return;
   }
   const http_client::Failure& failure = run.answer.error();
@@ -135,9 +133,30 @@ void Session::attempt(Run& run) {
   Error error =
       error_of(failure, in_words(time), std::to_string(settings_.max_answer_bytes) + " bytes");
   error.message = exchange.name + ": " + exchange.server + " " + error.message;
-  if (!run.had_no_effect && !exchange.repeatable)
-    error.message += "; whether the call had an effect is not known";
   run.reading = {next_after(failure), std::move(error)};
+  say_if_unclear(run);
+}
+
+void Session::say_if_unclear(Run& run) {
+  if (run.reading.error && !run.had_no_effect && !run.exchange.repeatable)
+    run.reading.error->message += "; whether the call had an effect is not known";
+}
+
+// Whether the server's time explains the refusal, which is believed once.
+bool Session::set_clock(Run& run) {
+  if (run.clock_was_set) return false;
+  hawk::ServerClock& clock = clock_of(run.exchange.server);
+  if (const auto date = hawk::parse_http_date(run.answer->header("Date")))
+    clock.observe(*date, run.context.now());
+  run.clock_was_set = clock.explains_refusal(run.signed_offset);
+  return run.clock_was_set;
+}
+
+bool Session::drop_credentials(Run& run) {
+  if (!run.exchange.drop_credentials || std::exchange(run.credentials_were_dropped, true))
+    return false;
+  run.exchange.drop_credentials();
+  return true;
 }
 
 // Whether there will be another attempt; if so, what it needs is done: the clock is set, the
@@ -146,18 +165,8 @@ bool Session::prepare_next(Run& run) {
   switch (run.reading.next) {
     case Next::done:
       return false;
-    case Next::set_clock: {
-      if (std::exchange(run.clock_was_set, true)) return false;
-      hawk::ServerClock& clock = clock_of(run.exchange.server);
-      if (const auto date = hawk::parse_http_date(run.answer->header("Date")))
-        clock.observe(*date, run.context.now());
-      return clock.explains_refusal(run.signed_offset);
-    }
-    case Next::renew_credentials:
-      if (!run.exchange.renew_credentials || std::exchange(run.credentials_were_renewed, true))
-        return false;
-      run.exchange.renew_credentials();
-      return true;
+    case Next::refused:
+      return set_clock(run) || drop_credentials(run);
     case Next::slow_down:
       buckets_.throttle(run.exchange.api, run.context.now());
       return wait_for_next(run);

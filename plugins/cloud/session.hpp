@@ -19,11 +19,10 @@ namespace muster::cloud {
 // What an answer means.
 struct Reading {
   enum class Next {
-    done,               // nothing else helps: a good answer, or a final error
-    repeat,             // passing trouble; the cloud may or may not have acted
-    slow_down,          // it was too much; the cloud has not acted
-    set_clock,          // refused for the time of its signature; the cloud has not acted
-    renew_credentials,  // refused because the credentials have ended; the cloud has not acted
+    done,       // nothing else helps: a good answer, or a final error
+    repeat,     // passing trouble; the cloud may or may not have acted
+    slow_down,  // it was too much; the cloud has not acted
+    refused,    // its time or its credentials were wrong; the cloud has not acted
   };
   Next next = Next::done;
   std::optional<Error> error = {};  // nothing: the answer is good
@@ -40,8 +39,9 @@ struct Exchange {
   // Makes and signs the request. Called for each attempt, with the server's time as far as known.
   std::function<Result<http_client::Request>(Time server_time)> prepare;
   std::function<Reading(const http_client::Response&)> read;
-  // So that the next prepare() does not use them. May be empty.
-  std::function<void()> renew_credentials = {};
+  // After a refusal: so that the next prepare() does not use the same credentials. May be empty.
+  std::function<void()> drop_credentials = {};
+  BucketSettings rate = {};  // of the API, when it is first called
 };
 
 struct SessionSettings {
@@ -49,7 +49,6 @@ struct SessionSettings {
   std::chrono::milliseconds first_delay{200}, longest_delay{5000};
   std::chrono::milliseconds timeout{30'000};  // of one attempt
   std::size_t max_answer_bytes = 16 << 20;    // for messages; the transport enforces it
-  BucketSettings buckets = {};
 };
 
 // The time that a request may take so that its caller can still answer its own: `configured`, or
@@ -75,8 +74,11 @@ class Session {
  private:
   struct Run;
   void attempt(Run& run);
+  static void say_if_unclear(Run& run);
   Result<void> wait_for_turn(Run& run);
   bool prepare_next(Run& run);
+  bool set_clock(Run& run);
+  bool drop_credentials(Run& run);
   bool wait_for_next(Run& run);
   hawk::ServerClock& clock_of(const std::string& server);
 

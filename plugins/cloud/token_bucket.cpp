@@ -42,28 +42,25 @@ void TokenBucket::throttle(Time now) {
   rate_ = std::max(settings_.least, rate_ / 2);
 }
 
-TokenBucket& TokenBuckets::bucket(const std::string& api, Time now) {
-  return buckets_.try_emplace(api, settings_, now).first->second;
+std::chrono::milliseconds TokenBuckets::take(const std::string& api, const BucketSettings& settings,
+                                             Time now) {
+  const std::lock_guard lock(mutex_);
+  return buckets_.try_emplace(api, settings, now).first->second.take(now);
 }
 
-std::chrono::milliseconds TokenBuckets::take(const std::string& api, Time now) {
+void TokenBuckets::give_back(const std::string& api) {
   const std::lock_guard lock(mutex_);
-  return bucket(api, now).take(now);
-}
-
-void TokenBuckets::give_back(const std::string& api, Time now) {
-  const std::lock_guard lock(mutex_);
-  bucket(api, now).give_back();
+  buckets_.at(api).give_back();
 }
 
 void TokenBuckets::throttle(const std::string& api, Time now) {
   const std::lock_guard lock(mutex_);
-  bucket(api, now).throttle(now);
+  buckets_.at(api).throttle(now);
 }
 
-double TokenBuckets::rate(const std::string& api, Time now) {
+double TokenBuckets::rate(const std::string& api) const {
   const std::lock_guard lock(mutex_);
-  return bucket(api, now).rate();
+  return buckets_.at(api).rate();
 }
 
 }  // namespace muster::cloud

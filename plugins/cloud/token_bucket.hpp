@@ -12,10 +12,10 @@
 namespace muster::cloud {
 
 struct BucketSettings {
-  double per_second = 20;   // calls, in the long run
-  double burst = 100;       // calls at once, after a rest
-  double least = 0.2;       // calls in a second, however often the cloud throttles
-  double recovery = 120;    // seconds from the least rate to the full one without a throttle answer
+  double per_second = 20;  // calls, in the long run
+  double burst = 100;      // calls at once, after a rest
+  double least = 0.2;      // calls in a second, however often the cloud throttles
+  double recovery = 120;   // seconds from the least rate to the full one without a throttle answer
 };
 
 // Pure: time is an argument. A clock that goes back earns nothing and costs nothing.
@@ -46,18 +46,14 @@ class TokenBucket {
 // One bucket for each name, made when it is first used. THREADS: any.
 class TokenBuckets {
  public:
-  explicit TokenBuckets(BucketSettings settings) : settings_(settings) {}
-
-  std::chrono::milliseconds take(const std::string& api, Time now);
-  void give_back(const std::string& api, Time now);
+  std::chrono::milliseconds take(const std::string& api, const BucketSettings& settings, Time now);
+  // Of a bucket that was taken from.
+  void give_back(const std::string& api);
   void throttle(const std::string& api, Time now);
-  double rate(const std::string& api, Time now);
+  double rate(const std::string& api) const;
 
  private:
-  TokenBucket& bucket(const std::string& api, Time now);
-
-  const BucketSettings settings_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::string, TokenBucket> buckets_;
 };
 

@@ -48,11 +48,10 @@ struct StaticKeys {
               session_token_environment = {};
 
   static constexpr auto fields(auto visit) {
-    return visit(
-        optional("file", &StaticKeys::file),
-        optional("accessKeyIdEnvironment", &StaticKeys::access_key_id_environment),
-        optional("secretAccessKeyEnvironment", &StaticKeys::secret_access_key_environment),
-        optional("sessionTokenEnvironment", &StaticKeys::session_token_environment));
+    return visit(optional("file", &StaticKeys::file),
+                 optional("accessKeyIdEnvironment", &StaticKeys::access_key_id_environment),
+                 optional("secretAccessKeyEnvironment", &StaticKeys::secret_access_key_environment),
+                 optional("sessionTokenEnvironment", &StaticKeys::session_token_environment));
   }
 };
 
@@ -61,7 +60,7 @@ struct CredentialsSettings {
   std::string profile = {};
   std::optional<StaticKeys> static_keys = {};
   std::optional<WebIdentity> web_identity = {};
-  std::optional<AssumeRole> assume_role = {};  // with what the others give
+  std::optional<AssumeRole> assume_role = {};           // with what the others give
   std::string config_file = {}, credentials_file = {};  // instead of those in ~/.aws
   std::string metadata_endpoint = {};                   // instead of http://169.254.169.254
 
@@ -81,6 +80,7 @@ struct ConnectionSettings {
   // By service ("ec2") or by service and region ("ec2/us-east-1"). `{region}` in a URL is replaced.
   std::map<std::string, std::string> endpoints = {};
   std::optional<std::string> proxy = {};  // empty: none; nothing: what the environment says
+  bool plain_http = false;                // allow http:// to other machines
   std::string ca_file = {};               // trusted instead of the system's certificates
   double timeout_seconds = 30;            // of one request
   std::int64_t max_answer_bytes = 32 << 20;
@@ -88,6 +88,7 @@ struct ConnectionSettings {
   static constexpr auto fields(auto visit) {
     return visit(optional("credentials", &ConnectionSettings::credentials),
                  optional("endpoints", &ConnectionSettings::endpoints),
+                 optional("plainHttp", &ConnectionSettings::plain_http),
                  optional("proxy", &ConnectionSettings::proxy),
                  optional("caFile", &ConnectionSettings::ca_file),
                  optional("timeoutSeconds", &ConnectionSettings::timeout_seconds),

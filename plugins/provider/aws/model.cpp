@@ -1,13 +1,12 @@
 #include "plugins/provider/aws/model.hpp"
 
-#include <stdexcept>
-
-#include "plugins/provider/aws/embedded.hpp"
+#include "plugins/provider/aws/documents.hpp"
 
 namespace muster::aws {
 namespace {
 
-std::string text_of(const json::object& object, const char* key, const std::string& otherwise = {}) {
+std::string text_of(const json::object& object, const char* key,
+                    const std::string& otherwise = {}) {
   const json::value* const found = object.if_contains(key);
   return found ? std::string(found->as_string()) : otherwise;
 }
@@ -73,8 +72,8 @@ class Model::Builder {
 
   Member read_member(const std::string& name, const json::object& place) {
     Member member{.name = name, .form_name = {}, .xml_name = text_of(place, "locationName", name)};
-    member.form_name = is_ec2_ ? text_of(place, "queryName", with_capital(member.xml_name))
-                               : member.xml_name;
+    member.form_name =
+        is_ec2_ ? text_of(place, "queryName", with_capital(member.xml_name)) : member.xml_name;
     member.shape = shape(place);
     return member;
   }
@@ -86,7 +85,8 @@ class Model::Builder {
 };
 
 Model::Model() {
-  const json::object document = json::parse_object(model_text).value();
+  const json::value model = read_document("model");
+  const json::object& document = model.as_object();
   for (const auto& entry : document) {
     const json::object& about = entry.value().as_object();
     Service service{.name = std::string(entry.key()),
@@ -133,9 +133,8 @@ json::object structure_schema(const Shape& shape) {
     properties[member.name] = schema_of(*member.shape);
     if (member.is_required) required.emplace_back(member.name);
   }
-  json::object schema{{"type", "object"},
-                      {"additionalProperties", false},
-                      {"properties", std::move(properties)}};
+  json::object schema{
+      {"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}};
   if (!required.empty()) schema["required"] = std::move(required);
   return schema;
 }

@@ -29,10 +29,7 @@ json::object described(json::object schema, const char* description) {
 }
 
 json::object launch_schema(const Model& model) {
-  const Service* ec2 = model.service("ec2");
-  const Shape* input = ec2 ? model.input(*ec2, "RunInstances") : nullptr;
-  if (!input) throw std::logic_error("the model has no RunInstances");
-  json::object schema = schema_of(*ec2, *input);
+  json::object schema = schema_of(*model.service("ec2")->action("RunInstances")->input);
   schema.erase("required");
   json::object& properties = schema["properties"].as_object();
   for (const auto& [name, instead] : set_by_muster)
@@ -106,10 +103,9 @@ json::object section_schema(const Model& model) {
            {"market", market_schema()},
            {"maxPrice", price_schema("Dollars that an hour of a machine may cost at most")},
            {"product",
-            json::object{
-                {"enum", json::array{linux_product, "Windows", "Red Hat Enterprise Linux",
-                                     "SUSE Linux"}},
-                {"description", "The system of the image, by which spot prices differ"}}},
+            json::object{{"enum", json::array{linux_product, "Windows", "Red Hat Enterprise Linux",
+                                              "SUSE Linux"}},
+                         {"description", "The system of the image, by which spot prices differ"}}},
            {"zones", texts("By availability zone: the subnet to launch into. Zones that are not in "
                            "it are not used",
                            "^[a-z0-9-]+$", 64)},

@@ -44,7 +44,8 @@ std::string decode(std::string_view text) {
   };
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0) {
+    if (text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 &&
+        digit(text[i + 2]) >= 0) {
       decoded += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
       i += 2;
     } else {
@@ -57,8 +58,8 @@ std::string decode(std::string_view text) {
 // Of the path as it is sent each segment is encoded once more, as AWS wants it.
 std::string canonical_path(std::string_view path, bool normalize) {
   std::vector<std::string> segments = split(path, '/');
-  const bool ends_with_slash = path.size() > 1 && (path.ends_with('/') || path.ends_with("/.") ||
-                                                   path.ends_with("/.."));
+  const bool ends_with_slash =
+      path.size() > 1 && (path.ends_with('/') || path.ends_with("/.") || path.ends_with("/.."));
   if (normalize) {
     std::vector<std::string> kept;
     for (std::string& segment : segments) {
@@ -92,7 +93,7 @@ std::string canonical_query(std::string_view query) {
 }
 
 // Without white space at both ends; that in the middle becomes one space.
-std::string trimmed(std::string_view value) {
+std::string canonical_value(std::string_view value) {
   std::string text;
   for (const char c : value) {
     const bool is_space = c == ' ' || c == '\t' || c == '\n' || c == '\r';
@@ -111,7 +112,7 @@ SignedHeaders canonical_headers(const std::vector<http_client::Header>& headers)
   std::map<std::string, std::string> sorted;
   for (const http_client::Header& header : headers) {
     const auto [at, is_first] = sorted.try_emplace(to_lower(header.name));
-    at->second += (is_first ? "" : ",") + trimmed(header.value);
+    at->second += (is_first ? "" : ",") + canonical_value(header.value);
   }
   SignedHeaders result;
   for (const auto& [name, value] : sorted) {
@@ -153,8 +154,8 @@ Result<Signature> sign(const http_client::Request& request, const Credentials& c
   result.canonical_request =
       request.method + "\n" +
       canonical_path(url->target.substr(0, question), scope.normalize_path) + "\n" +
-      canonical_query(question == std::string::npos ? "" : url->target.substr(question + 1)) + "\n" +
-      headers.lines + "\n" + headers.names + "\n" + body_hash;
+      canonical_query(question == std::string::npos ? "" : url->target.substr(question + 1)) +
+      "\n" + headers.lines + "\n" + headers.names + "\n" + body_hash;
   const std::string within = day + "/" + scope.region + "/" + scope.service + "/aws4_request";
   result.string_to_sign = std::string(algorithm) + "\n" + time + "\n" + within + "\n" +
                           sha256_hex(result.canonical_request);
@@ -162,9 +163,9 @@ Result<Signature> sign(const http_client::Request& request, const Credentials& c
   for (const std::string& part : {day, scope.region, scope.service, std::string("aws4_request")})
     key = bytes_of(hmac_sha256(key, part));
   result.signature = to_hex(hmac_sha256(key, result.string_to_sign));
-  result.headers.push_back({"Authorization", std::string(algorithm) + " Credential=" +
-                                                 credentials.access_key_id + "/" + within +
-                                                 ", SignedHeaders=" + headers.names +
+  result.headers.push_back({"Authorization", std::string(algorithm) +
+                                                 " Credential=" + credentials.access_key_id + "/" +
+                                                 within + ", SignedHeaders=" + headers.names +
                                                  ", Signature=" + result.signature});
   return result;
 }

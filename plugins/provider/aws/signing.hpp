@@ -1,4 +1,5 @@
-// Signature version 4 of AWS: what is signed, how, and how the header is written. Pure, thread-safe.
+// Signature version 4 of AWS: what is signed, how, and how the header is written. Pure,
+// thread-safe.
 #pragma once
 
 #include <optional>
@@ -28,8 +29,8 @@ struct SigningScope {
 
 // The texts on the way to a signature, for tests and for people who compare.
 struct Signature {
-  std::string canonical_request, string_to_sign, signature;
-  std::vector<http_client::Header> headers;  // of the request, with those of the signature
+  std::string canonical_request = {}, string_to_sign = {}, signature = {};
+  std::vector<http_client::Header> headers = {};  // of the request, with those of the signature
 };
 
 // Adds Host, X-Amz-Date, X-Amz-Security-Token and Authorization to the request's headers and signs
