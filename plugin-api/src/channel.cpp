@@ -45,6 +45,9 @@ Result<Identity> ProviderClient::identify(const IdentifyRequest& request, const 
 Result<Notices> ProviderClient::notices(const NoticesRequest& request, const Context& context) {
   return ask<Notices>(channel_, "notices", request, context);
 }
+Result<Diagnosis> ProviderClient::diagnose(const DiagnoseRequest& request, const Context& context) {
+  return ask<Diagnosis>(channel_, "diagnose", request, context);
+}
 
 Result<Size> StrategyClient::size(const SizeRequest& request, const Context& context) {
   return ask<Size>(channel_, "size", request, context);

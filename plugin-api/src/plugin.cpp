@@ -75,6 +75,7 @@ Result<std::string> dispatch(Provider& provider, std::string_view method, std::s
   if (method == "terminate") return to(&Provider::terminate);
   if (method == "identify") return to(&Provider::identify);
   if (method == "notices") return to(&Provider::notices);
+  if (method == "diagnose") return to(&Provider::diagnose);
   return unknown(method);
 }
 

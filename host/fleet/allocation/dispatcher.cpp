@@ -200,6 +200,8 @@ void Dispatcher::send(Index index, Launchable launchable) {
       continue;
     }
     request.idempotency_keys.push_back(identity_.key_of(worker));
+    if (worker.attempts > 0 || worker.epoch != identity_.epoch)
+      request.repeated_keys.push_back(request.idempotency_keys.back());
     call.workers.push_back(number);
     WorkerEdit changing(table_, found);
     ++changing->attempts;

@@ -37,6 +37,7 @@ class ProviderClient final : public Provider {
   Result<Termination> terminate(const TerminateRequest&, const Context&) override;
   Result<Identity> identify(const IdentifyRequest&, const Context&) override;
   Result<Notices> notices(const NoticesRequest&, const Context&) override;
+  Result<Diagnosis> diagnose(const DiagnoseRequest&, const Context&) override;
 
  private:
   Channel& channel_;

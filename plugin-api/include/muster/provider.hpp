@@ -55,6 +55,13 @@ class Provider {
   virtual Result<Notices> notices(const NoticesRequest&, const Context&) {
     return Error::unsupported("this provider does not offer notices");
   }
+
+  // Tries out, without any effect, what launches need: credentials, permissions, the network path,
+  // and what each launch configuration names. What is wrong is a failed check, not an error.
+  // Optional; offered if capability::diagnosis is in the description.
+  virtual Result<Diagnosis> diagnose(const DiagnoseRequest&, const Context&) {
+    return Error::unsupported("this provider does not offer a diagnosis");
+  }
 };
 
 }  // namespace muster

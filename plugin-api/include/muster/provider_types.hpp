@@ -2,6 +2,7 @@
 // description of a provider.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -44,6 +45,7 @@ inline constexpr const char* notices = "notices/1";
 // Some of its workers are machines that nobody launches: their owners announce them to the host
 // (createWorker), or the provider does (Listing::announced, Identity::admission).
 inline constexpr const char* announced_workers = "announced-workers/1";
+inline constexpr const char* diagnosis = "diagnosis/1";
 }  // namespace capability
 
 struct ProviderDescription {
@@ -181,6 +183,9 @@ struct AllocateRequest {
   std::vector<IdempotencyKey> idempotency_keys;  // one for each worker to launch
   std::map<std::string, std::string> tags = {};  // to be put on every instance
   json::object registration = {};  // what the workers need to find the host and register
+  // Those of the keys that an earlier call may have used, also one of an earlier process of the
+  // host or of the plugin.
+  std::vector<IdempotencyKey> repeated_keys = {};
 
   static constexpr auto fields(auto visit) {
     return visit(required("owner", &AllocateRequest::owner),
@@ -188,7 +193,8 @@ struct AllocateRequest {
                  optional("bidData", &AllocateRequest::bid_data),
                  required("idempotencyKeys", &AllocateRequest::idempotency_keys),
                  optional("tags", &AllocateRequest::tags),
-                 optional("registration", &AllocateRequest::registration));
+                 optional("registration", &AllocateRequest::registration),
+                 optional("repeatedKeys", &AllocateRequest::repeated_keys));
   }
 };
 
@@ -303,6 +309,39 @@ struct Notices {
   std::vector<Notice> notices;
 
   static constexpr auto fields(auto visit) { return visit(required("notices", &Notices::notices)); }
+};
+
+// What an operator wants to know before, or when, launches fail.
+struct DiagnoseRequest {
+  Owner owner;
+  std::vector<LaunchConfig> launch_configs = {};  // those that pools have for this provider
+
+  static constexpr auto fields(auto visit) {
+    return visit(required("owner", &DiagnoseRequest::owner),
+                 optional("launchConfigs", &DiagnoseRequest::launch_configs));
+  }
+};
+
+enum class CheckOutcome { good, failed, unknown };
+constexpr auto enum_names(CheckOutcome) {
+  return std::array<std::string_view, 3>{"good", "failed", "unknown"};
+}
+
+struct Diagnosis {
+  struct Check {
+    std::string subject;  // "credentials", "us-east-1: permissions"
+    CheckOutcome outcome = CheckOutcome::unknown;
+    std::string message;      // what was seen
+    std::string remedy = {};  // what to do, unless it is good
+
+    static constexpr auto fields(auto visit) {
+      return visit(required("subject", &Check::subject), required("outcome", &Check::outcome),
+                   required("message", &Check::message), optional("remedy", &Check::remedy));
+    }
+  };
+  std::vector<Check> checks;
+
+  static constexpr auto fields(auto visit) { return visit(required("checks", &Diagnosis::checks)); }
 };
 
 }  // namespace muster

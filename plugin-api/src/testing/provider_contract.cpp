@@ -45,6 +45,7 @@ void ProviderContract::check_capabilities() {
         });
   };
   promise(capability::notices, "notices", codec::to_value(NoticesRequest{owner_}).as_object());
+  promise(capability::diagnosis, "diagnose", codec::to_value(DiagnoseRequest{owner_}).as_object());
 }
 
 void ProviderContract::check_placements() {
@@ -229,6 +230,7 @@ std::vector<Check> check_provider(const ContractSubject& subject) {
   }
   contract.check_announced();
   contract.check_identify();
+  contract.check_diagnosis();
   check_requests(findings, subject, **channel, contract.samples());
   contract.check_nothing_more_was_launched();
   contract.check_terminate();

@@ -27,6 +27,7 @@ class ProviderContract {
   void check_launches_nothing();  // in place of the two before
   void check_announced();
   void check_identify();
+  void check_diagnosis();
   void check_nothing_more_was_launched();
   void check_terminate();
 

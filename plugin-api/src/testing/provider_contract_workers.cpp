@@ -291,6 +291,23 @@ Finding ProviderContract::refuses_wrong_proofs() {
   return kept();
 }
 
+// Checks with words in them, and nothing that is launched: that is seen at the end of all requests.
+void ProviderContract::check_diagnosis() {
+  if (!offers(capability::diagnosis)) return;
+  findings_.promise("diagnose", "says of each check what was seen, and what to do if it failed",
+                    [&]() -> Finding {
+                      if (!launch_config_) return unchecked("nothing was expanded");
+                      const auto answer = provider_.diagnose({owner_, {*launch_config_}}, context_);
+                      if (!answer) return broken(failure_of("diagnose", answer));
+                      if (answer->checks.empty()) return broken("it checked nothing");
+                      for (const Diagnosis::Check& check : answer->checks)
+                        if (check.subject.empty() || check.message.empty() ||
+                            (check.outcome == CheckOutcome::failed && check.remedy.empty()))
+                          return broken("no subject, message or remedy: " + encode(check));
+                      return kept();
+                    });
+}
+
 void ProviderContract::check_nothing_more_was_launched() {
   findings_.promise("requests", "none of them launched anything", [&]() -> Finding {
     const auto listing = provider_.list({owner_}, context_);
@@ -381,6 +398,7 @@ std::vector<SampleRequest> ProviderContract::samples() const {
                                                     {},
                                                     "192.0.2.1"}));
   if (offers(capability::notices)) made.push_back(sample("notices", NoticesRequest{owner_}));
+  if (offers(capability::diagnosis)) made.push_back(sample("diagnose", DiagnoseRequest{owner_}));
   return made;
 }
 

@@ -8,7 +8,6 @@
 #include <muster/provider_types.hpp>
 
 #include "plugins/provider/aws/api.hpp"
-#include "plugins/provider/aws/launch_history.hpp"
 #include "plugins/provider/aws/settings.hpp"
 
 namespace muster::aws {

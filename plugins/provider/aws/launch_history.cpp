@@ -24,7 +24,6 @@ void LaunchHistory::add(const std::string& key, Entry entry) {
   if (!entries.empty() && entry.at - entries.back().at < 1min) {
     entries.back().launched += entry.launched;
     entries.back().failed += entry.failed;
-    entries.back().interrupted += entry.interrupted;
     return;
   }
   entries.push_back(entry);
@@ -39,25 +38,17 @@ void LaunchHistory::failed(const Machine& machine, std::int64_t count, Time now)
   if (count > 0) add(key_of(machine.zone, machine.type_and_market()), {.at = now, .failed = count});
 }
 
-void LaunchHistory::interrupted(const std::string& zone, const std::string& type_and_market,
-                                Time now) {
-  add(key_of(zone, type_and_market), {.at = now, .interrupted = 1});
-}
-
 double LaunchHistory::reliability(const Machine& machine, Time now) {
   const double usual = machine.is_spot() ? usual_spot : usual_on_demand;
   const auto found = entries_.find(key_of(machine.zone, machine.type_and_market()));
   if (found == entries_.end()) return usual;
-  double launched = 0, failed = 0, interrupted = 0;
+  double launched = 0, failed = 0;
   for (const Entry& entry : found->second) {
     if (entry.at + remembered < now) continue;
     launched += static_cast<double>(entry.launched);
     failed += static_cast<double>(entry.failed);
-    interrupted += static_cast<double>(entry.interrupted);
   }
-  const double succeeds = (launched + doubt) / (launched + failed + doubt);
-  const double stays = (launched + doubt) / (launched + interrupted + doubt);
-  return std::clamp(usual * succeeds * stays, 0.0, 1.0);
+  return std::clamp(usual * (launched + doubt) / (launched + failed + doubt), 0.0, 1.0);
 }
 
 }  // namespace muster::aws

@@ -16,7 +16,6 @@ class LaunchHistory {
  public:
   void launched(const Machine& machine, std::int64_t count, Time now);
   void failed(const Machine& machine, std::int64_t count, Time now);
-  void interrupted(const std::string& zone, const std::string& type_and_market, Time now);
 
   // 0 to 1: how likely a launch succeeds and its machine stays.
   double reliability(const Machine& machine, Time now);
@@ -24,7 +23,7 @@ class LaunchHistory {
  private:
   struct Entry {
     Time at{};
-    std::int64_t launched = 0, failed = 0, interrupted = 0;
+    std::int64_t launched = 0, failed = 0;
   };
   void add(const std::string& key, Entry entry);
 

@@ -1,0 +1,116 @@
+#include "plugins/provider/aws/aws_provider.hpp"
+
+#include "plugins/provider/aws/bidding.hpp"
+#include "plugins/provider/aws/diagnosis.hpp"
+#include "plugins/provider/aws/example_api.hpp"
+#include "plugins/provider/aws/identification.hpp"
+#include "plugins/provider/aws/json_access.hpp"
+#include "plugins/provider/aws/listing.hpp"
+#include "plugins/provider/aws/termination.hpp"
+
+namespace muster::aws {
+
+ProviderDescription AwsProvider::describe() {
+  return {.description = "Machines of an AWS account, spot and on demand; credentials: " +
+                         credentials_implementation(),
+          .config_schema = config_schema(),
+          .section = section_name,
+          .section_schema = section_schema(Model()),
+          .facts = {{"availabilityZone", "A zone of the region: us-east-1a"}},
+          .capabilities = {capability::notices, capability::diagnosis},
+          .field_classes = field_classes(),
+          .example_config = example_config(),
+          .example_section = example_section()};
+}
+
+Result<std::unique_ptr<Provider>> AwsProvider::create(const json::object& config, const Context&) {
+  auto settings = read_settings(config);
+  if (!settings) return settings.error();
+  auto keys = IdentityKeys::read(*settings);
+  if (!keys) return keys.error();
+  std::unique_ptr<Api> api = settings->example
+                                 ? example_api(settings->regions)
+                                 : connect(settings->connection, settings->home_region);
+  return std::make_unique<AwsProvider>(std::move(*settings), std::move(*keys), std::move(api));
+}
+
+AwsProvider::AwsProvider(Settings settings, std::unique_ptr<const IdentityKeys> keys,
+                         std::unique_ptr<Api> api)
+    : settings_(std::move(settings)),
+      keys_(std::move(keys)),
+      api_(std::move(api)),
+      sections_(model_),
+      regions_(settings_, *api_),
+      prices_(settings_, *api_),
+      launcher_(settings_, *api_, history_, recent_),
+      interruptions_(settings_, *api_) {}
+
+Result<void> AwsProvider::check_epoch(const Owner& owner) {
+  std::int64_t& newest = epochs_[owner.host_id];
+  if (owner.epoch < newest)
+    return Error::invalid("host " + owner.host_id + " was superseded: this call is of its start " +
+                          std::to_string(owner.epoch) + ", and start " + std::to_string(newest) +
+                          " has made calls");
+  newest = owner.epoch;
+  return {};
+}
+
+Result<Placements> AwsProvider::placements(const PlacementsRequest&, const Context& context) {
+  return regions_.placements(context);
+}
+
+Result<Expansion> AwsProvider::expand(const ExpandRequest& request, const Context&) {
+  auto expansion = sections_.expand(request);
+  if (!expansion) return expansion;
+  // So that the first question for prices has all types.
+  const auto region = request.placement.facts.find("region");
+  if (region != request.placement.facts.end())
+    for (const LaunchDocument& made : expansion->launch_documents) {
+      const json::object& section = made.document.at(section_name).as_object();
+      const std::string product = text_of(section, "product");
+      if (text_of(section, "market") == spot)
+        prices_.note(region->second, product.empty() ? linux_product : product,
+                     text_of(section, "instanceType"));
+    }
+  return expansion;
+}
+
+Result<Bids> AwsProvider::bid(const BidRequest& request, const Context& context) {
+  return make_bids(request, prices_, history_, context);
+}
+
+Result<Allocation> AwsProvider::allocate(const AllocateRequest& request, const Context& context) {
+  if (const auto fine = check_epoch(request.owner); !fine) return fine.error();
+  return launcher_.allocate(request, context);
+}
+
+Result<Listing> AwsProvider::list(const ListRequest& request, const Context& context) {
+  const auto regions = regions_.names(context);
+  if (!regions) return regions.error();
+  Listing listing = list_instances(request.owner, *regions, *api_, recent_, context);
+  if (listing.problems.size() == regions->size() && !regions->empty())
+    return listing.problems.front();
+  return listing;
+}
+
+Result<Termination> AwsProvider::terminate(const TerminateRequest& request,
+                                           const Context& context) {
+  if (const auto fine = check_epoch(request.owner); !fine) return fine.error();
+  return terminate_instances(request, *api_, recent_, context);
+}
+
+Result<Identity> AwsProvider::identify(const IdentifyRequest& request, const Context&) {
+  return identify_worker(request, *keys_, settings_.account_id);
+}
+
+Result<Notices> AwsProvider::notices(const NoticesRequest&, const Context& context) {
+  return interruptions_.collect(context);
+}
+
+Result<Diagnosis> AwsProvider::diagnose(const DiagnoseRequest& request, const Context& context) {
+  const auto regions = regions_.names(context);
+  if (!regions) return diagnosis_without_regions(settings_, regions.error());
+  return make_diagnosis(request, settings_, *regions, *api_, context);
+}
+
+}  // namespace muster::aws

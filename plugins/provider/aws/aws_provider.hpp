@@ -1,0 +1,58 @@
+// Machines of an AWS account.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <muster/provider.hpp>
+
+#include "plugins/provider/aws/identity_keys.hpp"
+#include "plugins/provider/aws/interruptions.hpp"
+#include "plugins/provider/aws/launching.hpp"
+#include "plugins/provider/aws/prices.hpp"
+#include "plugins/provider/aws/regions.hpp"
+#include "plugins/provider/aws/section.hpp"
+
+namespace muster::aws {
+
+// Keeps caches only: whatever must outlive the process is in the machines' tags.
+class AwsProvider final : public Provider {
+ public:
+  static ProviderDescription describe();
+  static Result<std::unique_ptr<Provider>> create(const json::object& config,
+                                                  const Context& context);
+
+  AwsProvider(Settings settings, std::unique_ptr<const IdentityKeys> keys,
+              std::unique_ptr<Api> api);
+
+  Result<Placements> placements(const PlacementsRequest& request, const Context& context) override;
+  Result<Expansion> expand(const ExpandRequest& request, const Context& context) override;
+  Result<Bids> bid(const BidRequest& request, const Context& context) override;
+  Result<Allocation> allocate(const AllocateRequest& request, const Context& context) override;
+  Result<Listing> list(const ListRequest& request, const Context& context) override;
+  Result<Termination> terminate(const TerminateRequest& request, const Context& context) override;
+  Result<Identity> identify(const IdentifyRequest& request, const Context& context) override;
+  Result<Notices> notices(const NoticesRequest& request, const Context& context) override;
+  Result<Diagnosis> diagnose(const DiagnoseRequest& request, const Context& context) override;
+
+ private:
+  // A host that another start has superseded.
+  Result<void> check_epoch(const Owner& owner);
+
+  const Settings settings_;
+  const std::unique_ptr<const IdentityKeys> keys_;
+  const std::unique_ptr<Api> api_;
+  const Model model_;
+  const SectionReader sections_;
+  Regions regions_;
+  Prices prices_;
+  LaunchHistory history_;
+  RecentInstances recent_;
+  Launcher launcher_;
+  Interruptions interruptions_;
+  std::map<std::string, std::int64_t> epochs_;  // the newest seen of each host
+};
+
+}  // namespace muster::aws
