@@ -6,7 +6,7 @@ import taskcluster from 'taskcluster-client';
 
 import { Host, newSecret, poolOf, simulated, simulatedProof, slug } from './lib/host.mjs';
 import { RabbitMq } from './lib/rabbitmq.mjs';
-import { Arrivals, until } from './lib/waiting.mjs';
+import { Arrivals, until } from '../support/node/waiting.mjs';
 
 // It takes its time, while other tests run. Who waits for it hears of its failure.
 const starting = RabbitMq.start();

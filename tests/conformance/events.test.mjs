@@ -6,7 +6,7 @@ import http from 'node:http';
 import { after, before, describe, it } from 'node:test';
 
 import { Host, poolOf, simulated, slug } from './lib/host.mjs';
-import { Arrivals, until } from './lib/waiting.mjs';
+import { Arrivals, until } from '../support/node/waiting.mjs';
 
 const secret = 'between the host and the receiver';
 

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 
 import { refused } from './lib/checked_client.mjs';
 import { Host, poolOf, simulated, slug } from './lib/host.mjs';
-import { until } from './lib/waiting.mjs';
+import { until } from '../support/node/waiting.mjs';
 
 describe('launch configurations', () => {
   let host, all, nothing;

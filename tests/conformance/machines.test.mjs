@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 
 import { refused } from './lib/checked_client.mjs';
 import { Host, newSecret, poolOf, slug } from './lib/host.mjs';
-import { until } from './lib/waiting.mjs';
+import { until } from '../support/node/waiting.mjs';
 
 const hour = 3_600_000;
 const { publicKey, privateKey } = generateKeyPairSync('ed25519');

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 
 import { refused } from './lib/checked_client.mjs';
 import { Host, newSecret, poolOf, simulated, slug } from './lib/host.mjs';
-import { until } from './lib/waiting.mjs';
+import { until } from '../support/node/waiting.mjs';
 
 const inDays = days => new Date(Date.now() + days * 86_400_000).toJSON();
 

@@ -1,17 +1,14 @@
-// A real musterd with a folder, a configuration and clients of its own.
+// A real musterd with a configuration and clients of its own.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 
+import { Musterd } from '../../support/node/musterd.mjs';
+import { until } from '../../support/node/waiting.mjs';
 import { CheckedClient } from './checked_client.mjs';
 import { Published } from './published.mjs';
-import { until } from './waiting.mjs';
 
-const programs = process.env.MUSTER_BIN;
 const simulationSecret = 'what machines of the simulated cloud know';
 
 // Two clouds and a rack. Machines of the cloud start at once; "broken" never comes up.
@@ -45,22 +42,17 @@ listEvery = "1s"
 export const slug = () => randomBytes(6).toString('hex');
 export const newSecret = () => randomBytes(33).toString('base64url');
 
-export class Host {
-  #process;
-  #ended;
-  #output = '';
+export class Host extends Musterd {
   #published;
 
   // `clients`: scopes by clientId. `workers`: worker configurations by file name.
   static async start({ configuration = '', clients = {}, workers = {}, files = {} } = {}) {
-    assert.ok(programs, 'MUSTER_BIN must name the folder with musterd');
-    const host = new Host();
-    host.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'muster-conformance-'));
+    const host = new Host('conformance');
     host.credentials = {};
     try {
       for (const [name, text] of Object.entries(files)) host.file(name, text);
       host.#configure(configuration, clients, workers);
-      await host.#run();
+      await host.#start();
     } catch (error) {
       await host.end();
       throw error;
@@ -68,16 +60,8 @@ export class Host {
     return host;
   }
 
-  file(name, text) {
-    const file = path.join(this.folder, name);
-    fs.writeFileSync(file, text, { mode: 0o600 });
-    return file;
-  }
-
   #configure(more, clients, workers) {
-    let text = `listen = "127.0.0.1:0"\ndataDirectory = "data"\npluginFolders = [${JSON.stringify(
-      path.join(programs, '../lib/muster/plugins'),
-    )}]\n`;
+    let text = Musterd.head;
     fs.mkdirSync(path.join(this.folder, 'workers'));
     text += 'workerConfigurations = "workers"\n';
     for (const [name, content] of Object.entries(workers)) this.file(`workers/${name}`, content);
@@ -91,57 +75,23 @@ export class Host {
     this.file('muster.toml', text + more);
   }
 
-  async #run() {
-    fs.rmSync(path.join(this.folder, 'data/address'), { force: true });
-    this.#process = spawn(path.join(programs, 'musterd'), ['--config', 'muster.toml'], {
-      cwd: this.folder,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    for (const stream of [this.#process.stdout, this.#process.stderr])
-      stream.setEncoding('utf8').on('data', text => (this.#output += text));
-    this.#ended = once(this.#process, 'exit');
-    const { pid } = this.#process;
-    const killed = () => process.kill(pid, 'SIGKILL');
-    process.once('exit', killed); // if a test breaks off
-    this.#process.once('exit', () => process.off('exit', killed));
-    const address = await until('musterd says where it listens', () => {
-      this.#mustLive();
-      return this.#read('data/address');
-    });
-    this.rootUrl = address.startsWith('http') ? address : `http://${address}`;
-    await until('musterd is ready', async () => {
-      this.#mustLive();
-      const answer = await fetch(`${this.rootUrl}/readyz`).catch(() => undefined);
-      return answer?.status === 200;
-    });
+  async #start() {
+    await this.run();
     this.#published = undefined;
     this.admin = this.#admin();
     await this.#providersRun();
   }
 
-  #read(name) {
-    try {
-      return fs.readFileSync(path.join(this.folder, name), 'utf8').trim();
-    } catch {
-      return undefined;
-    }
-  }
-
-  #mustLive() {
-    const { exitCode, signalCode } = this.#process;
-    assert.ok(exitCode === null && signalCode === null, `musterd ended by itself:\n${this.#output.slice(-4000)}`);
-  }
-
   // What the first start wrote for Taskcluster's clients, and the token of muster's own API.
   #admin() {
-    const variable = name => this.#read('data/admin.env').match(new RegExp(`^export ${name}=(.*)$`, 'm'))[1];
+    const variable = name => this.read('data/admin.env').match(new RegExp(`^export ${name}=(.*)$`, 'm'))[1];
     assert.equal(variable('TASKCLUSTER_ROOT_URL'), this.rootUrl);
     return {
       credentials: {
         clientId: variable('TASKCLUSTER_CLIENT_ID'),
         accessToken: variable('TASKCLUSTER_ACCESS_TOKEN'),
       },
-      token: this.#read('data/admin-token'),
+      token: this.token,
     };
   }
 
@@ -152,11 +102,11 @@ export class Host {
       let answer;
       const question = { ...poolOf(providerId), config: { launchConfigs: 7 } };
       const runs = async () => {
-        this.#mustLive();
+        this.mustLive();
         answer = await client.createWorkerPool('is-it-there/x', question).catch(error => error);
         return answer.statusCode === 400;
       };
-      await until(() => `provider ${providerId} runs, but ${answer?.message}\n${this.#output.slice(-4000)}`, runs);
+      await until(() => `provider ${providerId} runs, but ${answer?.message}\n${this.output.slice(-4000)}`, runs);
     }
   }
 
@@ -172,35 +122,9 @@ export class Host {
     return new CheckedClient(await this.published(), { rootUrl: this.rootUrl, credentials, ...options });
   }
 
-  // Muster's own API.
-  async own(path_, options = {}) {
-    return fetch(`${this.rootUrl}/api/muster/v1/${path_}`, {
-      ...options,
-      headers: { authorization: `Bearer ${this.admin.token}`, ...options.headers },
-    });
-  }
-
-  async stop() {
-    this.#process.kill('SIGTERM');
-    const [code] = await this.#ended;
-    assert.equal(code, 0, this.#output.slice(-4000));
-  }
-
   async restart() {
     await this.stop();
-    await this.#run();
-  }
-
-  // Whatever happened, nothing of it is left.
-  async end() {
-    if (this.#process && this.#process.exitCode === null && this.#process.signalCode === null) {
-      this.#process.kill('SIGTERM');
-      const late = setTimeout(() => this.#process.kill('SIGKILL'), 10_000);
-      await this.#ended;
-      clearTimeout(late);
-    }
-    if (process.env.MUSTER_KEEP) return console.error(`kept: ${this.folder}`);
-    fs.rmSync(this.folder, { recursive: true, force: true });
+    await this.#start();
   }
 }
 

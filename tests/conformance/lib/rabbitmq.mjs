@@ -8,7 +8,7 @@ import path from 'node:path';
 
 import amqplib from 'amqplib';
 
-import { until } from './waiting.mjs';
+import { until } from '../../support/node/waiting.mjs';
 
 // The script behind the one in PATH, which would change to another user.
 const program = '/usr/lib/rabbitmq/bin/rabbitmq-server';

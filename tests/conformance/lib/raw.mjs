@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { promisify } from 'node:util';
 
-import { inTime } from './waiting.mjs';
+import { inTime } from '../../support/node/waiting.mjs';
 
 const run = promisify(execFile);
 

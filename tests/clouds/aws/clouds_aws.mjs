@@ -1,0 +1,3 @@
+// All of them in one process.
+import './fake_ec2.test.mjs';
+import './fake_identity.test.mjs';

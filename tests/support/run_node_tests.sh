@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Runs tests in Node: run_node_tests.sh <folder of the tests> <node> <folder with node_modules> <folder with musterd> <arguments of node, or test files>.
+# They are copied beside their packages, because that is where node looks for those.
+set -euo pipefail
+tests=$(readlink -f "$1")
+node=$2 folder=$3
+export MUSTER_BIN=$4
+shift 4
+rm -rf "${folder:?}"/*.mjs "${folder:?}/lib"
+cp -r "$tests"/*.mjs "$tests/lib" "$folder"
+cd "$folder"
+exec "$node" --test "$@"
