@@ -23,20 +23,27 @@ std::string without_end(std::string text) {
   return text;
 }
 
+// Something that a metadata service has. What is optional is an empty text if it is not there.
+struct Page {
+  std::string path;
+  bool is_optional = false;
+};
+
 // One after the other; all of them or none.
-void fetch_all(HttpClient& http, const std::string& base, const std::vector<std::string>& paths,
+void fetch_all(HttpClient& http, const std::string& base, const std::vector<Page>& pages,
                const Headers& headers, std::vector<std::string> so_far, const Texts& done) {
-  if (so_far.size() == paths.size()) return done(std::move(so_far));
-  const std::string& path = paths[so_far.size()];
-  http.send({.url = base + path, .headers = headers, .timeout = metadata_timeout},
+  if (so_far.size() == pages.size()) return done(std::move(so_far));
+  const Page& page = pages[so_far.size()];
+  http.send({.url = base + page.path, .headers = headers, .timeout = metadata_timeout},
             [=, &http](Result<HttpAnswer> answer) mutable {
               if (!answer) return done(answer.error());
-              if (answer->status != 200)
+              const bool is_absent = answer->status == 404 && page.is_optional;
+              if (answer->status != 200 && !is_absent)
                 return done(Error::transient("the metadata service answers " +
                                              std::to_string(answer->status) + " for " +
-                                             path.substr(0, path.find('?'))));
-              so_far.push_back(std::move(answer->body));
-              fetch_all(http, base, paths, headers, std::move(so_far), done);
+                                             page.path.substr(0, page.path.find('?'))));
+              so_far.push_back(is_absent ? "" : std::move(answer->body));
+              fetch_all(http, base, pages, headers, std::move(so_far), done);
             });
 }
 
@@ -76,6 +83,25 @@ void finish(CloudIdentity identity, const Place& known, const CloudDone& done) {
   done(std::move(identity));
 }
 
+// `texts`: document, its two signatures, user data. User data may be anything on a machine whose
+// configuration has all names.
+Result<CloudIdentity> read_aws(const std::vector<std::string>& texts, const Place& known) {
+  const auto document = json::parse_object(texts[0]);
+  if (!document) return Error::transient("the instance document is not JSON");
+  if (texts[1].empty() && texts[2].empty())
+    return Error::transient("the metadata service has no signature of the instance document");
+  const bool is_told = !known.root_url.empty() && !known.worker_pool_id.empty() &&
+                       !known.provider_id.empty() && !known.worker_group.empty();
+  auto place = is_told ? Place{} : place_in(texts[3], "user data");
+  if (!place) return place.error();
+  place->worker_id = member_text(*document, "instanceId");
+  CloudIdentity identity{std::move(*place), {}};
+  identity.proof["document"] = texts[0];  // the signatures are about the very bytes
+  if (!texts[1].empty()) identity.proof["rsa2048"] = texts[1];
+  if (!texts[2].empty()) identity.proof["signature"] = texts[2];
+  return identity;
+}
+
 void ask_aws(HttpClient& http, const std::string& base, const Place& known, const CloudDone& done) {
   http.send({.method = "PUT",
              .url = base + "/latest/api/token",
@@ -87,22 +113,17 @@ void ask_aws(HttpClient& http, const std::string& base, const Place& known, cons
                 return done(Error::transient("the metadata service gives no token: HTTP " +
                                              std::to_string(token->status)));
               const Headers headers{{"X-aws-ec2-metadata-token", without_end(token->body)}};
+              const std::string identity = "/latest/dynamic/instance-identity";
               fetch_all(http, base,
-                        {"/latest/dynamic/instance-identity/document",
-                         "/latest/dynamic/instance-identity/signature", "/latest/user-data"},
+                        {{identity + "/document"},
+                         {identity + "/rsa2048", true},
+                         {identity + "/signature", true},
+                         {"/latest/user-data", true}},
                         headers, {}, [=](Result<std::vector<std::string>> texts) {
                           if (!texts) return done(texts.error());
-                          const auto document = json::parse_object((*texts)[0]);
-                          if (!document)
-                            return done(Error::transient("the instance document is not JSON"));
-                          auto place = place_in((*texts)[2], "user data");
-                          if (!place) return done(place.error());
-                          place->worker_id = member_text(*document, "instanceId");
-                          CloudIdentity identity{std::move(*place), {}};
-                          // The signature is about the very bytes.
-                          identity.proof["document"] = (*texts)[0];
-                          identity.proof["signature"] = (*texts)[1];
-                          finish(std::move(identity), known, done);
+                          auto found = read_aws(*texts, known);
+                          if (!found) return done(found.error());
+                          finish(std::move(*found), known, done);
                         });
             });
 }
@@ -111,7 +132,7 @@ void ask_google(HttpClient& http, const std::string& base, const Place& known,
                 const CloudDone& done) {
   const Headers headers{{"Metadata-Flavor", "Google"}};
   const std::string instance = base + "/computeMetadata/v1/instance";
-  fetch_all(http, instance, {"/attributes/taskcluster", "/id"}, headers, {},
+  fetch_all(http, instance, {{"/attributes/taskcluster"}, {"/id"}}, headers, {},
             [=, &http](Result<std::vector<std::string>> texts) {
               if (!texts) return done(texts.error());
               auto place = place_in((*texts)[0], "the attribute taskcluster");
@@ -122,7 +143,7 @@ void ask_google(HttpClient& http, const std::string& base, const Place& known,
               const std::string path =
                   "/service-accounts/default/identity?audience=" + encode_segment(audience) +
                   "&format=full";
-              fetch_all(http, instance, {path}, headers, {},
+              fetch_all(http, instance, {{path}}, headers, {},
                         [=, place = std::move(*place)](Result<std::vector<std::string>> token) {
                           if (!token) return done(token.error());
                           CloudIdentity identity{place, {}};
@@ -159,8 +180,8 @@ Result<CloudIdentity> read_azure(const std::string& compute_text, const std::str
 void ask_azure(HttpClient& http, const std::string& base, const Place& known,
                const CloudDone& done) {
   fetch_all(http, base + "/metadata",
-            {std::string("/instance/compute") + azure_version,
-             std::string("/attested/document") + azure_version},
+            {{std::string("/instance/compute") + azure_version},
+             {std::string("/attested/document") + azure_version}},
             {{"Metadata", "true"}}, {}, [=](Result<std::vector<std::string>> texts) {
               if (!texts) return done(texts.error());
               auto identity = read_azure((*texts)[0], (*texts)[1]);

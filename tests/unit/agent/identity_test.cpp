@@ -177,6 +177,7 @@ TEST(AwsIdentity, shows_the_signed_document_to_the_byte) {
   const std::string document = "{\n  \"instanceId\" : \"i-1\"\n}";
   const auto service = pages({{"/latest/dynamic/instance-identity/document", document},
                               {"/latest/dynamic/instance-identity/signature", "abc\ndef"},
+                              {"/latest/dynamic/instance-identity/rsa2048", "ghi\njkl"},
                               {"/latest/user-data", names}},
                              "X-aws-ec2-metadata-token: secret-token\r\n");
   const ScriptedServer server([&](const std::string& request) {
@@ -187,6 +188,7 @@ TEST(AwsIdentity, shows_the_signed_document_to_the_byte) {
   ASSERT_TRUE(identity) << identity.error().message;
   EXPECT_EQ(identity->proof.at("document").as_string(), document.c_str());
   EXPECT_EQ(identity->proof.at("signature").as_string(), "abc\ndef");
+  EXPECT_EQ(identity->proof.at("rsa2048").as_string(), "ghi\njkl");
   EXPECT_EQ(identity->place.worker_id, "i-1");
   EXPECT_EQ(identity->place.root_url, "https://m.example");
   EXPECT_EQ(identity->place.worker_pool_id, "a/b");
@@ -198,6 +200,42 @@ TEST(AwsIdentity, fails_without_a_token_and_on_what_is_not_json) {
   EXPECT_THAT(ask(IdentityKind::aws, no_token).error().message, HasSubstr("no token"));
   const ScriptedServer no_json([](const std::string&) { return ScriptedServer::ok("x"); });
   EXPECT_THAT(ask(IdentityKind::aws, no_json).error().message, HasSubstr("not JSON"));
+}
+
+// A metadata service of AWS with these pages.
+ScriptedServer::Answer aws_service(std::map<std::string, std::string> content) {
+  return [service = pages(std::move(content), "X-aws-ec2-metadata-token: t\r\n")](
+             const std::string& request) {
+    return request.starts_with("PUT ") ? ScriptedServer::ok("t") : service(request);
+  };
+}
+
+TEST(AwsIdentity, needs_a_signature_of_either_kind) {
+  const std::string at = "/latest/dynamic/instance-identity/";
+  const ScriptedServer neither(
+      aws_service({{at + "document", R"({"instanceId": "i-1"})"}, {"/latest/user-data", names}}));
+  EXPECT_THAT(ask(IdentityKind::aws, neither).error().message, HasSubstr("no signature"));
+  const ScriptedServer one(aws_service({{at + "document", R"({"instanceId": "i-1"})"},
+                                        {at + "rsa2048", "abc"},
+                                        {"/latest/user-data", names}}));
+  const auto identity = ask(IdentityKind::aws, one);
+  ASSERT_TRUE(identity) << identity.error().message;
+  EXPECT_FALSE(identity->proof.contains("signature"));
+}
+
+TEST(AwsIdentity, needs_user_data_only_for_names_that_the_configuration_does_not_have) {
+  const std::string at = "/latest/dynamic/instance-identity/";
+  const Place all{"https://m.example", "a/b", "p", "g", ""};
+  const std::map<std::string, std::string> none{{at + "document", R"({"instanceId": "i-1"})"},
+                                                {at + "rsa2048", "abc"}};
+  const ScriptedServer without(aws_service(none));
+  EXPECT_THAT(ask(IdentityKind::aws, without).error().message, HasSubstr("user data is not JSON"));
+  EXPECT_TRUE(ask(IdentityKind::aws, without, all));
+  auto script = none;
+  script["/latest/user-data"] = "#!/bin/sh\n";
+  const ScriptedServer with_script(aws_service(script));
+  EXPECT_TRUE(ask(IdentityKind::aws, with_script, all));
+  EXPECT_FALSE(ask(IdentityKind::aws, with_script, {.root_url = "https://m.example"}));
 }
 
 TEST(GoogleIdentity, asks_for_a_token_for_this_host) {
