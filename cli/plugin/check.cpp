@@ -47,9 +47,31 @@ Verdict refused(const std::string& why) {
   return {false, {{"kept", false}, {"reason", why}}, why + "\n"};
 }
 
+// What the contract launches with.
+struct Example {
+  json::object config, section;  // empty: as the plugin describes it
+};
+
+json::object read_document(const fs::path& file, const char* option) {
+  if (file.empty()) return {};
+  const auto text = read_file(file, std::size_t{1} << 20);
+  if (!text) fail(Error::invalid(std::string(option) + ": " + text.error().message));
+  auto document = json::parse_object(*text);
+  if (!document)
+    fail(Error::invalid(std::string(option) + " " + file.string() + ": " +
+                        document.error().message));
+  return std::move(*document);
+}
+
+testing::ContractSubject with(const Example& example, testing::ContractSubject subject) {
+  if (example.config.empty() && example.section.empty()) return subject;
+  return plugin_loader::with_example(std::move(subject), example.config, example.section);
+}
+
 // In a process of its own: a plugin that crashes there must not take the report along. A file takes
 // what it says, since a pipe could fill up. `seconds` ends a plugin that hangs.
-Verdict check_in_process(const StoredPlugin& copy, const fs::path& scratch) {
+Verdict check_in_process(const StoredPlugin& copy, const Example& example,
+                         const fs::path& scratch) {
   constexpr unsigned seconds = 120;
   const fs::path answer = scratch / "in-process.json";
   std::fflush(nullptr);
@@ -58,9 +80,9 @@ Verdict check_in_process(const StoredPlugin& copy, const fs::path& scratch) {
   if (child == 0) {
     ::alarm(seconds);
     const auto subject = plugin_loader::subject_in_process(copy);
-    const Verdict verdict = subject
-                                ? verdict_of(testing::check_plugin(copy.manifest.kind, *subject))
-                                : refused(subject.error().message);
+    const Verdict verdict =
+        subject ? verdict_of(testing::check_plugin(copy.manifest.kind, with(example, *subject)))
+                : refused(subject.error().message);
     json::object document = verdict.document;
     document["text"] = verdict.text;
     const auto written = write_file_atomically(answer, json::write(document));
@@ -87,6 +109,8 @@ Verdict check_in_process(const StoredPlugin& copy, const fs::path& scratch) {
 
 void check_plugin(const PluginCheck& options) {
   const ScratchFolder scratch;
+  const Example example{read_document(options.config_file, "--config"),
+                        read_document(options.section_file, "--section")};
   Verdict in_process = refused("");
   Result<StoredPlugin> copy = Error::internal("");
   Verdict in_cells;
@@ -94,10 +118,10 @@ void check_plugin(const PluginCheck& options) {
     plugin_loader::CellSpawner spawner(cell_program());
     copy = copy_of(options.path, scratch.path(), spawner);
     if (!copy) fail(Error::invalid("the plugin is refused: " + copy.error().message));
-    in_cells = verdict_of(testing::check_plugin(copy->manifest.kind,
-                                                plugin_loader::subject_in_cells(*copy, spawner)));
+    in_cells = verdict_of(testing::check_plugin(
+        copy->manifest.kind, with(example, plugin_loader::subject_in_cells(*copy, spawner))));
   }  // the fork below wants no other threads
-  in_process = in_cells.kept ? check_in_process(*copy, scratch.path())
+  in_process = in_cells.kept ? check_in_process(*copy, example, scratch.path())
                              : refused("not tried, because it breaks its contract in a cell");
   const bool kept = in_cells.kept && in_process.kept;
   if (options.as_json) {

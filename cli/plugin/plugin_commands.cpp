@@ -35,6 +35,12 @@ void add_plugin_commands(CLI::App& app) {
                              check_plugin, checking);
   check->add_option("path", checking->path, "A folder with a plugin.toml, or a library (.so)")
       ->required();
+  check->add_option("--config", checking->config_file,
+                    "JSON file with the configuration to check with; the check launches and "
+                    "terminates workers there [default: the plugin's example]");
+  check->add_option("--section", checking->section_file,
+                    "JSON file with the section of a worker configuration to launch from "
+                    "[default: the plugin's example]");
 
   const auto installation = std::make_shared<PluginInstallation>();
   CLI::App* install =

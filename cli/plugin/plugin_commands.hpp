@@ -28,7 +28,8 @@ struct PluginRollback {
 void roll_back_plugin(const PluginRollback& options);
 
 struct PluginCheck {
-  std::filesystem::path path;  // a folder with a manifest, or a library
+  std::filesystem::path path;                       // a folder with a manifest, or a library
+  std::filesystem::path config_file, section_file;  // empty: the plugin's own example
   bool as_json = false;
 };
 void check_plugin(const PluginCheck& options);

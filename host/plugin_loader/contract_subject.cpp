@@ -78,6 +78,24 @@ testing::ContractSubject subject_in_cells(const StoredPlugin& copy, CellSpawner&
   return subject;
 }
 
+testing::ContractSubject with_example(testing::ContractSubject subject, const json::object& config,
+                                      const json::object& section) {
+  const auto decorated = [&](const std::function<Result<std::string>()>& describe) {
+    return [describe, config, section]() -> Result<std::string> {
+      const auto described = describe();
+      if (!described) return described;
+      auto description = json::parse_object(*described);
+      if (!description) return description.error();
+      if (!config.empty()) (*description)["exampleConfig"] = config;
+      if (!section.empty()) (*description)["exampleSection"] = section;
+      return json::write(*description);
+    };
+  };
+  subject.describe = decorated(subject.describe);
+  if (subject.describe_confined) subject.describe_confined = decorated(subject.describe_confined);
+  return subject;
+}
+
 Result<Manifest> manifest_of(const std::filesystem::path& library, CellSpawner& spawner) {
   const auto bytes = read_file(library, std::size_t{1} << 30);
   if (!bytes) return bytes.error();

@@ -107,15 +107,6 @@ struct Served {
 
 class ContractOverHttp : public ::testing::TestWithParam<std::tuple<Served, Transport>> {};
 
-Result<std::string> with_example(Result<std::string> described, const json::object& config,
-                                 const json::object& section) {
-  if (!described) return described;
-  json::object description = json::parse_object(*described).value();
-  description["exampleConfig"] = config;
-  if (!section.empty()) description["exampleSection"] = section;
-  return json::write(description);
-}
-
 TEST_P(ContractOverHttp, is_kept) {
   const auto& [served, transport] = GetParam();
   const testing::PythonService service(std::string(MUSTER_EXAMPLES) + "/" + served.script, {},
@@ -128,13 +119,9 @@ TEST_P(ContractOverHttp, is_kept) {
       fs::path(root.substr(0, root.find(':'))) / served.kind / served.plugin, folder / "store");
   ASSERT_TRUE(copy) << copy.error().message;
   plugin_loader::CellSpawner spawner(MUSTER_CELL);
-  ContractSubject subject = subject_of(*copy, transport, spawner);
   const json::object config{{"url", service.url() + "/some/path/"}, {"tokenFile", token.string()}};
-  const auto decorated = [&, section = served.example_section](auto describe) {
-    return [describe, config, section] { return with_example(describe(), config, section); };
-  };
-  subject.describe = decorated(subject.describe);
-  if (subject.describe_confined) subject.describe_confined = decorated(subject.describe_confined);
+  const ContractSubject subject = plugin_loader::with_example(subject_of(*copy, transport, spawner),
+                                                              config, served.example_section);
   expect_all_kept(served.kind, subject, transport);
   // A strategy that never got an answer would keep the contract, too: classic does.
   if (served.kind == std::string("provider")) return;
@@ -166,20 +153,12 @@ TEST_P(ContractWithAStateFile, is_kept) {
       fs::path(root.substr(0, root.find(':'))) / "provider" / "static", folder / "store");
   ASSERT_TRUE(copy) << copy.error().message;
   plugin_loader::CellSpawner spawner(MUSTER_CELL);
-  ContractSubject subject = subject_of(*copy, GetParam(), spawner);
+  const ContractSubject subject = subject_of(*copy, GetParam(), spawner);
   const std::string file = folder / "dc1.json";
-  const auto decorated = [&](auto describe) {
-    return [describe, file]() -> Result<std::string> {
-      auto described = describe();
-      if (!described) return described;
-      json::object config = json::parse_object(*described).value().at("exampleConfig").as_object();
-      config["stateFile"] = file;
-      return with_example(std::move(described), config, {});
-    };
-  };
-  subject.describe = decorated(subject.describe);
-  if (subject.describe_confined) subject.describe_confined = decorated(subject.describe_confined);
-  expect_all_kept("provider", subject, GetParam());
+  const auto description = json::parse_object(subject.describe().value());
+  json::object config = description->at("exampleConfig").as_object();
+  config["stateFile"] = file;
+  expect_all_kept("provider", plugin_loader::with_example(subject, config), GetParam());
   EXPECT_GT(fs::file_size(file), 100u);
 }
 

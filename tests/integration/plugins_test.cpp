@@ -108,6 +108,23 @@ TEST_F(HostPlugins, check_tells_which_promises_a_plugin_breaks) {
   EXPECT_THAT(checked.output, HasSubstr("The plugin breaks its contract."));
 }
 
+TEST_F(HostPlugins, check_takes_a_configuration_of_ones_own) {
+  const std::string plugin = std::string(MUSTER_SHIPPED_PLUGINS) + "/provider/simulated";
+  const TemporaryFolder folder;
+  const std::string file = (folder / "config.json").string();
+  const auto check_with = [&](const std::string& config) {
+    std::ofstream(file) << config;
+    return muster({"check", plugin, "--config", file});
+  };
+  EXPECT_THAT(muster({"check", plugin, "--config", "/nowhere/c.json"}).output,
+              HasSubstr("--config: open /nowhere/c.json: No such file"));
+  EXPECT_THAT(check_with("{").output, HasSubstr(file + ": not JSON"));
+  EXPECT_THAT(check_with(R"({"regionz": []})").output, HasSubstr("regionz"));
+  const Finished checked =
+      check_with(R"({"regions": [{"name": "eu-1", "zones": ["eu-1a"]}], "seed": 3})");
+  EXPECT_EQ(checked.exit_code, 0) << checked.output;
+}
+
 TEST_F(HostPlugins, check_and_list_speak_json) {
   const Finished checked =
       muster({"check", "--json", std::string(MUSTER_SHIPPED_PLUGINS) + "/strategy/classic"});
