@@ -91,6 +91,8 @@ describe('the fake EC2', () => {
     const west = officialClient('ec2', fake, { region: 'us-west-2' });
     await west.runInstances({ ...launch, ClientToken: 'once' }).promise();
     assert.equal(fake.instances.all.size, 3);
+    await ec2.terminateInstances({ InstanceIds: first.Instances.map(entry => entry.InstanceId) }).promise();
+    await refused(run({ ClientToken: 'once', MaxCount: 2 }), 'IdempotentInstanceTerminated');
   });
 
   it('gives_what_there_is_between_the_least_and_the_most', async () => {

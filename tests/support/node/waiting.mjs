@@ -10,7 +10,7 @@ export async function until(what, ask, patience = usualPatience) {
   for (;;) {
     const answer = await ask();
     if (answer) return answer;
-    if (Date.now() > end) assert.fail(`this never came true: ${typeof what === 'function' ? what() : what}`);
+    if (Date.now() > end) assert.fail(`this never came true: ${typeof what === 'function' ? await what() : what}`);
     await pause(10);
   }
 }

@@ -11,6 +11,7 @@ const canonical = value => JSON.stringify(value, (_, item) =>
 
 export class Instances {
   all = new Map(); // by instance id
+  history = []; // all that were ever launched
   #tokens = new Map(); // account, region and ClientToken -> {parameters, ids}
   #addresses = 0;
 
@@ -26,6 +27,8 @@ export class Instances {
     if (before) {
       if (before.parameters !== canonical(parameters))
         throw new Refusal('IdempotentParameterMismatch', 'Arguments on this idempotent request are inconsistent with arguments used in previous request(s).');
+      const there = before.ids.map(id => this.all.get(id)).filter(instance => instance && this.stateOf(instance) !== 'terminated');
+      if (there.length === 0) throw new Refusal('IdempotentInstanceTerminated', 'The client token of this request was used before, for instances that have been terminated.');
       return before.ids.map(id => this.all.get(id)).filter(Boolean);
     }
     const wanted = this.#checked(account, region, parameters);
@@ -104,6 +107,7 @@ export class Instances {
       launched: this.now(),
     };
     this.all.set(instance.id, instance);
+    this.history.push(instance);
     return instance;
   }
 

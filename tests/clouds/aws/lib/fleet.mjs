@@ -1,0 +1,145 @@
+// A fake AWS, a real musterd with provider/aws over it, and, if wanted, a real agent on each instance.
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { Musterd } from '../../../support/node/musterd.mjs';
+import { until } from '../../../support/node/waiting.mjs';
+import { FakeAws } from './fake_aws.mjs';
+import { Machines } from './machines.mjs';
+
+export const image = 'ami-0123456789abcdef0';
+export const pool = 'worker-manager/build';
+const poolPath = encodeURIComponent(pool);
+const toml = value =>
+  Array.isArray(value) ? `[${value.map(toml).join(', ')}]`
+    : typeof value === 'object' ? `{ ${Object.entries(value).map(([key, item]) => `${JSON.stringify(key)} = ${toml(item)}`).join(', ')} }`
+      : JSON.stringify(value);
+
+// What the provider is configured with so that it reaches the fake.
+export function providerConfig(fake, credentialsFile, more = {}) {
+  return {
+    regions: ['us-east-1'],
+    endpoints: Object.fromEntries(['ec2', 'sts', 'sqs', 'servicequotas'].map(service => [service, fake.url])),
+    credentials: { static: { file: credentialsFile } },
+    identityKeys: [{ regions: ['*'], certificateFile: fake.certificateFile }],
+    identityKeysOnly: true,
+    ...more,
+  };
+}
+
+export const credentialsText = ({ accessKeyId, secretAccessKey }) => `[default]\naws_access_key_id = ${accessKeyId}\naws_secret_access_key = ${secretAccessKey}\n`;
+
+export class Fleet extends Musterd {
+  // `provider`: further keys of its configuration. `values`: further values of the pool's rule. `more`: further lines of the host's configuration.
+  static async start({ provider = {}, values = {}, aws = {}, agents = false, more = '', environment = {}, setup = () => {} } = {}) {
+    const fleet = new Fleet('clouds-aws');
+    fleet.environment = environment;
+    try {
+      fleet.fake = await FakeAws.start({ tls: true });
+      await setup(fleet.fake, fleet);
+      fleet.#configure(provider, more);
+      fleet.wish({ values, aws });
+      fleet.demand(0);
+      await fleet.run({ environment });
+      if (agents) fleet.machines = new Machines(fleet.fake, path.join(fleet.folder, 'machines'));
+    } catch (error) {
+      await fleet.end();
+      throw error;
+    }
+    return fleet;
+  }
+
+  #configure(provider, more) {
+    const config = providerConfig(this.fake, this.file('aws-credentials', credentialsText(this.fake.credentials)), provider);
+    this.file('muster.toml', `${Musterd.head}workerConfigurations = "workers"
+[log]
+format = "text"
+[http]
+accessLog = false
+[providers.ec2]
+plugin = "provider/aws"
+config = ${toml(config)}
+[strategies.classic]
+plugin = "strategy/classic"
+[strategies.cheapest]
+plugin = "strategy/cheapest"
+[demand.file]
+type = "file"
+file = "demand.json"
+[fleet]
+listEvery = "1s"
+grace = "5s"
+${more}`);
+  }
+
+  // What the team writes. Whole files, put in place at once.
+  wish({ values = {}, aws = {} }) {
+    const all = {
+      providers: ['ec2'], owner: 'team@example.com', description: 'Builds', minCapacity: 0, maxCapacity: 3, scalingRatio: 0.0,
+      lifecycle: { registrationTimeout: '10m', reregistrationTimeout: '1h', idleTimeout: '1s' },
+      aws: { instanceTypes: [{ type: 'm5.large', capacity: 1 }], market: ['spot'], launch: { ImageId: image }, ...aws },
+      ...values,
+    };
+    const text = `workerTypes = ["build"]\n[[rules]]\nruleId = "all"\ndescription = "All"\n[rules.values]\n${Object.entries(all).map(([key, value]) => `${key} = ${toml(value)}`).join('\n')}\n`;
+    this.#replace('workers/build.toml', text);
+  }
+
+  demand(tasks) {
+    this.#replace('demand.json', JSON.stringify({ [pool]: tasks }));
+  }
+
+  #replace(name, text) {
+    this.file(`.new`, text);
+    fs.mkdirSync(path.dirname(path.join(this.folder, name)), { recursive: true });
+    fs.renameSync(path.join(this.folder, '.new'), path.join(this.folder, name));
+  }
+
+  // At the same address: workers have it from their user data.
+  async startAgain() {
+    const file = path.join(this.folder, 'muster.toml');
+    fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace(/^listen = .*$/m, `listen = "${this.rootUrl.replace('http://', '')}"`));
+    await this.run({ environment: this.environment });
+  }
+
+  async get(where) {
+    const answer = await this.own(where);
+    return answer.json();
+  }
+
+  // Those that have not stopped.
+  async workers() {
+    const answer = await this.get(`pools/${poolPath}/workers?limit=1000`);
+    return (answer.workers ?? []).filter(worker => worker.state !== 'stopped');
+  }
+
+  living() {
+    return this.fake.instances.living();
+  }
+
+  async until(what, ask, patience) {
+    return until(async () => `${what}; ${await this.report()}`, async () => {
+      this.mustLive();
+      return ask();
+    }, patience);
+  }
+
+  async report() {
+    const show = async where => JSON.stringify(await this.get(where).catch(error => error.message)).slice(0, 1500);
+    return `pool ${await show(`pools/${poolPath}`)}\nerrors ${await show('errors')}\nholds ${await show('holds')}\nproviders ${await show('providers')}\nlog ${this.output.slice(-3000)}
+calls ${JSON.stringify(this.fake.calls.slice(-10).map(({ action, region, code }) => ({ action, region, code })))}`;
+  }
+
+  // What the host says about a failed launch, once it says it.
+  async errorSaying(words) {
+    return this.until(`an error says ${words}`, async () => {
+      const { errors = [] } = await this.get(`pools/${poolPath}/errors`);
+      return errors.find(error => words.test(`${error.title} ${error.description} ${JSON.stringify(error)}`));
+    });
+  }
+
+  async end() {
+    this.machines?.close();
+    await super.end();
+    await this.fake?.close();
+  }
+}
