@@ -5,6 +5,8 @@ set -euo pipefail
 tests=$(readlink -f "$1")
 node=$2 folder=$3
 export MUSTER_BIN=$4
+MUSTER_SOURCE=$(readlink -f "$(dirname "$0")/../..")
+export MUSTER_SOURCE
 shift 4
 rm -rf "${folder:?}"/*.mjs "${folder:?}/lib"
 cp -r "$tests"/*.mjs "$tests/lib" "$folder"

@@ -1,3 +1,4 @@
 // All of them in one process.
+import './model.test.mjs';
 import './fake_ec2.test.mjs';
 import './fake_identity.test.mjs';

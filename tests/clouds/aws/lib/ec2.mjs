@@ -171,6 +171,17 @@ export class Ec2 {
       };
     },
 
+    DescribeKeyPairs(parameters) {
+      const missing = parameters.KeyNames?.find(name => name !== 'build-workers');
+      if (missing) throw new Refusal('InvalidKeyPair.NotFound', `The key pair '${missing}' does not exist`);
+      return { KeyPairs: [{ KeyName: 'build-workers' }] };
+    },
+
+    GetConsoleOutput({ InstanceId }, account, region) {
+      this.instances.named(account, region, [InstanceId]);
+      return { InstanceId, Output: Buffer.from('Linux version 6.1\n').toString('base64'), Timestamp: new Date(this.now()) };
+    },
+
     DescribeSecurityGroups(parameters, account, region) {
       const missing = parameters.GroupIds?.find(id => id !== groupOf(region));
       if (missing) throw new Refusal('InvalidGroup.NotFound', `The security group '${missing}' does not exist`);

@@ -56,6 +56,11 @@ export class Queues {
       return {};
     },
 
+    DeleteMessageBatch({ Entries }, messages) {
+      for (const { ReceiptHandle } of Entries) Queues.actions.DeleteMessage.call(this, { ReceiptHandle }, messages);
+      return { Successful: Entries.map(({ Id }) => ({ Id })), Failed: [] };
+    },
+
     GetQueueAttributes(parameters, messages) {
       return { Attributes: { ApproximateNumberOfMessages: String(messages.length) } };
     },
