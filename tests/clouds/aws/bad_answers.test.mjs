@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 
-import { Fleet } from './lib/fleet.mjs';
+import { credentialsText, Fleet } from './lib/fleet.mjs';
 
 describe('bad answers to a launch', () => {
   let fleet;
-  before(async () => (fleet = await Fleet.start({ values: { maxCapacity: 1 }, provider: { maxAnswerBytes: 1 << 20 } })));
+  before(async () => (fleet = await Fleet.start({ values: { maxCapacity: 1 }, provider: () => ({ maxAnswerBytes: 1 << 20 }) })));
   after(() => fleet.end());
   beforeEach(() => fleet.own('holds/ec2', { method: 'DELETE' }));
 
@@ -43,13 +43,13 @@ describe('an AWS that cannot be reached', () => {
   const others = {
     dead: fake => ({ endpoints: { ec2: 'http://127.0.0.1:1', sts: fake.url } }),
     untrusted: fake => ({ endpoints: { ec2: fake.tlsUrl, sts: fake.url } }),
-    wrongkey: () => ({ credentials: { static: { file: 'wrong' } } }),
+    wrongkey: (fake, fleet_) => ({ credentials: { static: { file: fleet_.file('wrong-keys', credentialsText({ ...fake.credentials, secretAccessKey: 'wrong' })) } } }),
     wrongregion: () => ({ regions: ['mars-north-1'] }),
   };
   const sentences = {
     dead: /127\.0\.0\.1:1.*(connect|refused)|(connect|refused).*127\.0\.0\.1:1/is,
     untrusted: /certificate/i,
-    wrongkey: /AuthFailure|credentials/,
+    wrongkey: /SignatureDoesNotMatch|credentials/,
     wrongregion: /mars-north-1/,
   };
   before(async () => {

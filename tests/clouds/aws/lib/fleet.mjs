@@ -30,14 +30,15 @@ export function providerConfig(fake, credentialsFile, more = {}) {
 export const credentialsText = ({ accessKeyId, secretAccessKey }) => `[default]\naws_access_key_id = ${accessKeyId}\naws_secret_access_key = ${secretAccessKey}\n`;
 
 export class Fleet extends Musterd {
-  // `provider`: further keys of its configuration. `values`: further values of the pool's rule. `more`: further lines of the host's configuration.
-  static async start({ provider = {}, values = {}, aws = {}, agents = false, more = '', environment = {}, setup = () => {} } = {}) {
+  // `provider`: makes further keys of its configuration, of (fake, fleet). `others`: further providers of the same kind, by name. `values` and `aws`: further values of
+  // the pool's rule. `more`: further lines of the host's configuration. `setup` comes before all of it.
+  static async start({ provider = () => ({}), others = {}, values = {}, aws = {}, agents = false, more = '', environment = {}, setup = () => {} } = {}) {
     const fleet = new Fleet('clouds-aws');
     fleet.environment = environment;
     try {
       fleet.fake = await FakeAws.start({ tls: true });
       await setup(fleet.fake, fleet);
-      fleet.#configure(provider, more);
+      fleet.#configure({ ec2: provider, ...others }, more);
       fleet.wish({ values, aws });
       fleet.demand(0);
       await fleet.run({ environment });
@@ -49,17 +50,16 @@ export class Fleet extends Musterd {
     return fleet;
   }
 
-  #configure(provider, more) {
-    const config = providerConfig(this.fake, this.file('aws-credentials', credentialsText(this.fake.credentials)), provider);
+  #configure(providers, more) {
+    const keys = this.file('aws-credentials', credentialsText(this.fake.credentials));
+    const tables = Object.entries(providers).map(([name, special]) =>
+      `[providers.${name}]\nplugin = "provider/aws"\nconfig = ${toml(providerConfig(this.fake, keys, special(this.fake, this)))}\n`);
     this.file('muster.toml', `${Musterd.head}workerConfigurations = "workers"
 [log]
 format = "text"
 [http]
 accessLog = false
-[providers.ec2]
-plugin = "provider/aws"
-config = ${toml(config)}
-[strategies.classic]
+${tables.join('')}[strategies.classic]
 plugin = "strategy/classic"
 [strategies.cheapest]
 plugin = "strategy/cheapest"
@@ -68,6 +68,7 @@ type = "file"
 file = "demand.json"
 [fleet]
 listEvery = "1s"
+noticesEvery = "1s"
 grace = "5s"
 ${more}`);
   }
