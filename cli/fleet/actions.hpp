@@ -11,8 +11,8 @@ namespace muster::cli {
 struct FleetOptions {
   HostOptions host;
   bool as_json = false, stats = false, watch = false;
-  std::string pool, launch_config, provider, worker, until, duration, reason, kind, digest,
-      status, verdict, scope, row;
+  std::string pool, launch_config, provider, worker, until, duration, reason, kind, digest, status,
+      verdict, scope, row;
   std::vector<std::string> states, columns;
   int limit = 20;
 };

@@ -1,7 +1,7 @@
 #include "host/store/backup_seal.hpp"
 
 #include "host/store/sqlite_schema.hpp"
-#include "lib/crypto/sha256.hpp"
+#include "lib/base/secret.hpp"
 
 namespace muster::store::sqlite {
 namespace {
