@@ -12,6 +12,7 @@ namespace muster::cli {
 // Each group of commands adds its subcommands to the program. A subcommand's callback does the work
 // and throws Exit for any code but 0; std::exception means a bug or an unreadable file and is
 // printed as one line.
+void add_backup_commands(CLI::App& app);
 void add_client_commands(CLI::App& app);
 void add_plugin_commands(CLI::App& app);
 void add_rule_commands(CLI::App& app);

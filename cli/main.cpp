@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
   muster::cli::add_fleet_commands(app);
   muster::cli::add_queue_commands(app);
   muster::cli::add_client_commands(app);
+  muster::cli::add_backup_commands(app);
   muster::cli::add_plugin_commands(app);
   muster::cli::add_rule_commands(app);
   muster::cli::add_simulate_command(app);

@@ -1,7 +1,6 @@
 #include "cli/fleet/actions.hpp"
 
 #include <chrono>
-#include <filesystem>
 
 #include <muster/codec.hpp>
 #include <muster/plural.hpp>
@@ -249,20 +248,6 @@ void accept_empty_configurations(const FleetOptions& options) {
   say(options, answer,
       "accepted: what the source of the worker configurations holds now counts; pools that are no "
       "longer there end. See: muster status");
-}
-
-void back_up(const FleetOptions& options) {
-  // A name alone is one in the host's own folder for backups.
-  const std::string file =
-      options.file.find('/') == std::string::npos
-          ? options.file
-          : std::filesystem::absolute(options.file).lexically_normal().string();
-  const json::value answer =
-      answer_of(connect(options.host).post(api_path + "backup", {{"file", file}}));
-  say(options, answer,
-      "wrote " + (answer.is_object() ? text_of(answer.get_object(), "file") : file) +
-          "\nTo restore it: stop the host, replace muster.db with this file, remove muster.db-wal "
-          "and muster.db-shm, and start the host.");
 }
 
 }  // namespace muster::cli

@@ -11,8 +11,8 @@ namespace muster::cli {
 struct FleetOptions {
   HostOptions host;
   bool as_json = false, stats = false, watch = false;
-  std::string pool, launch_config, provider, worker, file, until, duration, reason, kind, digest,
-      status, verdict, scope, row;
+  std::string pool, launch_config, provider, worker, until, duration, reason, kind, digest, status,
+      verdict, scope, row;
   std::vector<std::string> states, columns;
   int limit = 20;
 };
@@ -37,7 +37,6 @@ void retry_set_aside(const FleetOptions& options);
 void discard_set_aside(const FleetOptions& options);
 void list_providers(const FleetOptions& options);
 void accept_empty_configurations(const FleetOptions& options);
-void back_up(const FleetOptions& options);
 
 // "90s", "30m", "2h", "3d" or several of them ("1h30m") → seconds; nothing if it is none.
 std::optional<long long> seconds_of(const std::string& duration);

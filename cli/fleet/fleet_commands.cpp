@@ -1,5 +1,5 @@
 // The command lines of what talks to a host: status, pools, pool, workers, worker, quarantine,
-// release, launch-configs, log, errors, events, holds, providers, set-aside, config, backup; and
+// release, launch-configs, log, errors, events, holds, providers, set-aside, config; and
 // login, logout, whoami.
 #include "cli/command.hpp"
 #include "cli/fleet/actions.hpp"
@@ -226,13 +226,6 @@ void add_fleet_commands(CLI::App& app) {
       *config, "accept-empty",
       "Take the worker configurations as they are now, though they, or most of them, are gone",
       accept_empty_configurations);
-  const FleetCommand backup(
-      app, "backup", "Copy the host's database to a new file; the host keeps running", back_up);
-  backup.app
-      ->add_option("file", backup.options->file,
-                   "The name of the new file, in the folder for backups of the host "
-                   "(store.backupFolder)")
-      ->required();
   add_login_commands(app);
 }
 

@@ -51,7 +51,7 @@ Result<fs::path> template_folder(const std::string& kind) {
   std::error_code ignored;
   if (fs::is_directory(folder, ignored)) return folder;
   return Error::not_found("the template is not at " + folder.string() +
-                          "; install muster with its component plugin-api");
+                          "; install the package muster-plugin-dev, or muster with its component plugin-api");
 }
 
 }  // namespace

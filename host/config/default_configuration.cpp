@@ -60,8 +60,14 @@ std::string process_environment(const char* name) {
 }
 
 fs::path shipped_plugin_folder(const fs::path& executable) {
-  const fs::path folder = executable.parent_path();
-  return (folder / "../lib/muster/plugins").lexically_normal();
+  const fs::path prefix = executable.parent_path().parent_path();
+  const fs::path usual = prefix / "lib/muster/plugins";
+  std::error_code failed;
+  for (const char* library : {"lib/" MUSTER_LIBRARY_ARCHITECTURE, "lib64"})
+    if (const fs::path other = prefix / library / "muster/plugins";
+        !fs::is_directory(usual, failed) && fs::is_directory(other, failed))
+      return other.lexically_normal();
+  return usual.lexically_normal();
 }
 
 Defaults defaults_for(const fs::path& executable, const Environment& environment, bool as_root) {

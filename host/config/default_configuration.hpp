@@ -22,7 +22,8 @@ Defaults defaults_for(const std::filesystem::path& executable, const Environment
                       bool as_root);
 
 // The folder with the plugins that are shipped with a program: ../lib/muster/plugins, beside an
-// installed one and in a build tree.
+// installed one and in a build tree; if that is not there, ../lib/<triplet>/muster/plugins or
+// ../lib64/muster/plugins, where other packagers put it.
 std::filesystem::path shipped_plugin_folder(const std::filesystem::path& executable);
 
 // default.toml with the defaults filled in: a complete, commented file to start from.

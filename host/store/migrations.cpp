@@ -242,10 +242,13 @@ CREATE TABLE worker_facts (
 ) STRICT;
 )sql";
 
-// Workers that registered before have no key, and keep renewing with their secrets.
+// Workers that registered before have no key, and keep renewing with their secrets. Those of
+// version 1 have no secret either.
 constexpr std::string_view registration_keys = R"sql(
 ALTER TABLE workers ADD COLUMN registrationKeyDigest TEXT;
 UPDATE workers SET registrationKeyDigest = '';
+UPDATE workers SET secretDigest = '' WHERE secretDigest IS NULL;
+UPDATE workers SET nextSecretDigest = '' WHERE nextSecretDigest IS NULL;
 )sql";
 
 constexpr std::array all{Migration{first_tables},     Migration{api_tables},

@@ -1,5 +1,6 @@
 #include "host/store/sqlite_connection.hpp"
 
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 
@@ -131,8 +132,25 @@ int flags_of(Access access) {
       return SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READWRITE;
     case Access::read:
       return SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READONLY;
+    case Access::finished:
+      return SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
   }
   return 0;
+}
+
+// What SQLite takes as the file's name: a URI where it must be told more.
+std::string name_of(const std::filesystem::path& file, Access access) {
+  if (access != Access::finished) return file.string();
+  constexpr const char* digits = "0123456789abcdef";
+  std::string uri = "file:";
+  for (const char letter : std::filesystem::absolute(file).string()) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if (letter == '/' || letter == '.' || letter == '-' || letter == '_' || std::isalnum(byte) != 0)
+      uri += letter;
+    else
+      (uri += '%').append({digits[byte >> 4], digits[byte & 15]});
+  }
+  return uri + "?immutable=1";
 }
 
 }  // namespace
@@ -140,7 +158,7 @@ int flags_of(Access access) {
 Result<std::unique_ptr<Connection>> Connection::open(const std::filesystem::path& file,
                                                      Access access, const char* vfs) {
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(file.c_str(), &handle, flags_of(access), vfs);
+  const int code = sqlite3_open_v2(name_of(file, access).c_str(), &handle, flags_of(access), vfs);
   std::unique_ptr<Connection> connection(new Connection(handle, file));
   if (code != SQLITE_OK) return connection->error(code);
   sqlite3_extended_result_codes(handle, 1);

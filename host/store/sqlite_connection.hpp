@@ -14,7 +14,9 @@
 
 namespace muster::store::sqlite {
 
-enum class Access { create, write, read };
+// `finished`: nobody writes to the file, and nothing is made beside it; a log beside it is not
+// read.
+enum class Access { create, write, read, finished };
 
 struct FinalizeStatement {
   void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }

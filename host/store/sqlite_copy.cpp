@@ -50,24 +50,38 @@ Result<void> copy_snapshot(Connection& source, Connection& target,
   return copied;
 }
 
-Result<void> fill(Connection& source, const fs::path& file, const std::function<bool()>& wanted) {
+Result<void> fill(Connection& source, const fs::path& file, const std::function<bool()>& wanted,
+                  const std::function<Result<void>(Connection&)>& finish) {
   auto target = Connection::open(file, Access::write);
   if (!target) return target.error();
   // The file is thrown away if anything fails, and synced at the end.
   if (auto fast = (*target)->run("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"); !fast)
     return fast;
   if (auto copied = copy_snapshot(source, **target, wanted); !copied) return copied;
+  if (finish) {
+    // The pages say that there is a log; what is written now would be in that log alone.
+    if (auto alone = (*target)->run("PRAGMA journal_mode = DELETE"); !alone) return alone;
+    if (auto finished = finish(**target); !finished) return finished;
+  }
   return check_pages(**target, file);
+}
+
+Result<void> check_with(Connection& connection, const fs::path& file, const std::string& pragma) {
+  const auto found = connection.text("PRAGMA " + pragma);
+  if (!found) return found.error();
+  if (*found == "ok") return {};
+  return Error::internal("the database " + file.string() + " is damaged (" + *found + ")");
 }
 
 }  // namespace
 
 Result<void> check_pages(Connection& connection, const fs::path& file, const std::string& table) {
-  const auto found =
-      connection.text("PRAGMA quick_check(" + (table.empty() ? "1" : '"' + table + '"') + ")");
-  if (!found) return found.error();
-  if (*found == "ok") return {};
-  return Error::internal("the database " + file.string() + " is damaged (" + *found + ")");
+  return check_with(connection, file,
+                    "quick_check(" + (table.empty() ? "1" : '"' + table + '"') + ")");
+}
+
+Result<void> check_integrity(Connection& connection, const fs::path& file) {
+  return check_with(connection, file, "integrity_check(1)");
 }
 
 Result<void> check_pages_for(Connection& connection, const fs::path& file, const std::string& table,
@@ -93,14 +107,15 @@ Result<void> check_pages_for(Connection& connection, const fs::path& file, const
 }
 
 Result<void> copy_database(Connection& source, const fs::path& target, bool replace,
-                           const std::function<bool()>& wanted) {
+                           const std::function<bool()>& wanted,
+                           const std::function<Result<void>(Connection&)>& finish) {
   if (!target.has_filename()) return Error::invalid("a backup needs the name of a file");
   std::error_code ignored;
   if (!replace && fs::exists(target, ignored))  // before the work; move_into_place() is sure
     return Error::invalid(target.string() + " exists already: choose another name, or remove it");
   const auto temporary = temporary_beside(target);
   if (!temporary) return temporary.error();
-  auto copied = fill(source, *temporary, wanted);
+  auto copied = fill(source, *temporary, wanted, finish);
   if (copied) copied = sync(*temporary);
   if (copied) copied = move_into_place(*temporary, target, replace);
   remove_database(*temporary);

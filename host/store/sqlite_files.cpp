@@ -23,9 +23,8 @@ constexpr std::size_t header_size = 100;
 constexpr std::size_t page_size_at = 16;
 constexpr std::size_t application_id_at = 68;
 
-Error not_ours(const fs::path& file, const std::string& what) {
-  return Error::config(file.string() + " is " + what +
-                       ": move it away, or give the host another dataDirectory");
+Error not_ours(const fs::path& file, const std::string& what, std::string_view advice) {
+  return Error::config(file.string() + " is " + what + ": " + std::string(advice));
 }
 
 std::uint32_t big_endian(const unsigned char* bytes) {
@@ -54,8 +53,8 @@ std::string stamp_of(Time time) {
 }
 
 // A name that is free, also for two of the same time.
-fs::path damaged_name(const fs::path& file, const Clock& clock) {
-  const fs::path name = beside(file, (".damaged-" + stamp_of(clock.now())).c_str());
+fs::path free_name(const fs::path& file, const char* word, const Clock& clock) {
+  const fs::path name = beside(file, (word + stamp_of(clock.now())).c_str());
   fs::path free = name;
   std::error_code ignored;
   for (int i = 2; fs::exists(free, ignored); ++i)
@@ -108,12 +107,13 @@ Result<FileDescriptor> lock(const fs::path& file) {
                        " is in use already: stop the musterd that has it open");
 }
 
-Result<void> check_header(const fs::path& file, std::int64_t application_id) {
+Result<void> check_header(const fs::path& file, std::int64_t application_id,
+                          std::string_view advice) {
   const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!opened) return file_error("open the database", file, errno);
   struct stat status {};
   if (::fstat(opened.get(), &status) != 0) return file_error("read", file, errno);
-  if (!S_ISREG(status.st_mode)) return not_ours(file, "not a regular file");
+  if (!S_ISREG(status.st_mode)) return not_ours(file, "not a regular file", advice);
   Header header{};
   const ssize_t got = ::pread(opened.get(), header.data(), header.size(), 0);
   if (got < 0) return file_error("read", file, errno);
@@ -122,11 +122,11 @@ Result<void> check_header(const fs::path& file, std::int64_t application_id) {
     return Error::internal("the database " + file.string() + " is damaged (it is empty)");
   if (!std::equal(magic.begin(), magic.end(), header.begin(),
                   [](char a, unsigned char b) { return static_cast<unsigned char>(a) == b; }))
-    return not_ours(file, "not an SQLite database");
+    return not_ours(file, "not an SQLite database", advice);
   if (static_cast<std::size_t>(got) < header_size || !whole_pages(file, status.st_size, header))
     return Error::internal("the database " + file.string() + " is damaged (it was cut off)");
   if (big_endian(header.data() + application_id_at) != application_id)
-    return not_ours(file, "an SQLite database of another program");
+    return not_ours(file, "an SQLite database of another program", advice);
   // It holds what a cloud told us in confidence; a user who may not change the mode is told later
   // that the file cannot be written.
   if ((status.st_mode & 077) != 0) (void)::fchmod(opened.get(), 0600);
@@ -144,17 +144,19 @@ void remove_database(const fs::path& file) {
     ::unlink(beside(file, suffix).c_str());
 }
 
-Result<void> put_rebuilt_in_place(const fs::path& file, const Clock& clock) {
+Result<fs::path> put_rebuilt_in_place(const fs::path& file, const Clock& clock, const char* word) {
   const fs::path waiting = beside(file, rebuilt);
   std::error_code ignored;
-  if (!fs::exists(waiting, ignored)) return {};
-  const fs::path away = damaged_name(file, clock);
+  if (!fs::exists(waiting, ignored)) return fs::path();
+  const fs::path away = free_name(file, word, clock);
+  const bool was_there = fs::exists(file, ignored);
   // The log first: a new FILE with an old FILE-wal would be a mixture of both.
   if (auto moved = rename_if_there(beside(file, "-wal"), beside(away, "-wal")); !moved)
-    return moved;
+    return moved.error();
   ::unlink(beside(file, "-shm").c_str());
-  if (auto moved = rename_if_there(file, away); !moved) return moved;
-  return move_into_place(waiting, file, true);
+  if (auto moved = rename_if_there(file, away); !moved) return moved.error();
+  if (auto moved = move_into_place(waiting, file, true); !moved) return moved.error();
+  return was_there ? away : fs::path();
 }
 
 Result<void> move_into_place(const fs::path& from, const fs::path& to, bool replace) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 #include <muster/error.hpp>
 
@@ -21,8 +22,10 @@ std::filesystem::path beside(const std::filesystem::path& file, const char* suff
 Result<FileDescriptor> lock(const std::filesystem::path& file);
 
 // Whether the file is a database of muster. Fails as `internal` if it is damaged, and as `config`
-// if it is something else.
-Result<void> check_header(const std::filesystem::path& file, std::int64_t application_id);
+// if it is something else; `advice` is what to do about that.
+Result<void> check_header(
+    const std::filesystem::path& file, std::int64_t application_id,
+    std::string_view advice = "move it away, or give the host another dataDirectory");
 
 // The file or folder survives a power cut.
 Result<void> sync(const std::filesystem::path& path);
@@ -33,9 +36,15 @@ void remove_database(const std::filesystem::path& file);
 // A whole database waits beside FILE under this name, until it has taken FILE's place.
 inline constexpr const char* rebuilt = ".rebuilt";
 
-// Renames FILE and what belongs to it to FILE.damaged-<time>, and FILE.rebuilt to FILE. Begins
-// where a crash ended it; does nothing if there is no FILE.rebuilt.
-Result<void> put_rebuilt_in_place(const std::filesystem::path& file, const Clock& clock);
+// What becomes of the old FILE.
+inline constexpr const char* damaged = ".damaged-";
+inline constexpr const char* replaced = ".replaced-";
+
+// Renames FILE and what belongs to it to FILE.damaged-<time> (or with another word), and
+// FILE.rebuilt to FILE. Begins where a crash ended it; does nothing if there is no FILE.rebuilt.
+// The new name of the old FILE; empty if there was none.
+Result<std::filesystem::path> put_rebuilt_in_place(const std::filesystem::path& file,
+                                                   const Clock& clock, const char* word = damaged);
 
 // Moves `from` to the name `to` in one step and makes it durable. Without `replace` it fails as
 // `invalid` if there is such a file.

@@ -2,7 +2,10 @@
 
 #include <cerrno>
 #include <mutex>
+#include <unistd.h>
 
+#include "host/store/backup_file.hpp"
+#include "host/store/backup_seal.hpp"
 #include "host/store/checks.hpp"
 #include "host/store/sqlite_checked_files.hpp"
 #include "host/store/sqlite_commits.hpp"
@@ -137,7 +140,9 @@ Result<void> make_if_missing(const fs::path& file, const SqliteSettings& setting
   sqlite::remove_database(file);  // an empty log, if any
   if (auto written = sqlite::write_anew(file, {settings.migrations, {}}); !written) return written;
   if (auto declared = sqlite::declare_rebuilt(file); !declared) return declared;
-  return sqlite::put_rebuilt_in_place(file, *settings.clock);
+  if (auto placed = sqlite::put_rebuilt_in_place(file, *settings.clock); !placed)
+    return placed.error();
+  return {};
 }
 
 // What to do about damage depends on who finds it: here nothing is in memory yet.
@@ -148,6 +153,17 @@ Error with_advice(Error error, const fs::path& file) {
                      "-shm), or move these files away to begin with nothing and let the providers' "
                      "lists say what runs";
   return error;
+}
+
+// Once more as a restore will read it: from the disk, by its name.
+Result<void> verify_written(const std::string& file, std::span<const Migration> steps) {
+  const auto verified = verify_backup(file, steps);
+  if (verified && verified->sealed) return {};
+  ::unlink(file.c_str());
+  const std::string why = verified ? "it has no digest" : verified.error().message;
+  return Error::internal("the backup " + file +
+                         " was removed, because it is not what was written (" + why +
+                         "): look at its disk, and try again");
 }
 
 }  // namespace
@@ -270,10 +286,12 @@ Result<void> SqliteStore::backup(const std::string& file) const {
   const auto lease = readers.take();
   if (!lease) return lease.error();
   const auto wanted = [&] { return !readers.closed(); };
-  auto copied = sqlite::copy_database(**lease, file, false, wanted);
+  auto copied = sqlite::copy_database(**lease, file, false, wanted, sqlite::write_seal);
+  if (copied) copied = verify_written(file, state_->settings.migrations);
+  if (copied || copied.error().error_class != ErrorClass::internal) return copied;
   // The pages of a bad copy may be those of its own disk.
-  if (!copied && copied.error().error_class == ErrorClass::internal)
-    if (auto sound = state_->told(sqlite::check_pages(**lease, state_->file)); !sound) return sound;
+  if (auto sound = state_->told(sqlite::check_integrity(**lease, state_->file)); !sound)
+    return sound;
   return copied;
 }
 

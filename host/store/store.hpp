@@ -89,7 +89,7 @@ class Store {
   // What an operator should know about it though it works; empty: nothing. THREADS: any.
   virtual std::string notice() const { return {}; }
 
-  // A consistent copy into a new file while commits go on. THREADS: any.
+  // A consistent copy into a new file while commits go on, read back and verified. THREADS: any.
   virtual Result<void> backup(const std::string& file) const = 0;
 
  private:

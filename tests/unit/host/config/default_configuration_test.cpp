@@ -45,6 +45,15 @@ TEST(DefaultConfiguration, shipped_plugins_are_found_beside_the_program) {
   EXPECT_EQ(shipped_plugin_folder("/opt/muster/bin/musterd"), "/opt/muster/lib/muster/plugins");
 }
 
+TEST(DefaultConfiguration, shipped_plugins_are_found_where_other_packagers_put_libraries) {
+  testing::TemporaryFolder folder;
+  const fs::path program = folder / "bin/musterd";
+  for (const std::string library : {"lib64", "lib/" MUSTER_LIBRARY_ARCHITECTURE, "lib"}) {
+    fs::create_directories(folder / (library + "/muster/plugins"));
+    EXPECT_EQ(shipped_plugin_folder(program), folder / (library + "/muster/plugins"));
+  }
+}
+
 TEST(DefaultConfiguration, the_printed_text_is_a_good_configuration_that_says_what_is_built_in) {
   testing::TemporaryFolder folder;
   const Defaults defaults{folder / "quote\" and \\ back", {folder.path()}};

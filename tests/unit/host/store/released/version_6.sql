@@ -1,0 +1,216 @@
+-- A database as muster made it when its tables had version 6, with a row in each. Never changed after its release.
+PRAGMA application_id = 0x6d757374;
+BEGIN TRANSACTION;
+CREATE TABLE api_pools (
+  workerPoolId TEXT NOT NULL PRIMARY KEY,
+  document TEXT,
+  created INTEGER,
+  lastModified INTEGER
+) STRICT, WITHOUT ROWID;
+INSERT INTO "api_pools" VALUES('proj/api-pool','{"providerId":"simulated","description":"","owner":"a@example.com","config":{}}',1767225600000,1767225601000);
+CREATE TABLE clients (
+  clientId TEXT NOT NULL PRIMARY KEY,
+  kind TEXT,
+  description TEXT,
+  scopes TEXT,
+  secret TEXT,
+  replacedSecret TEXT,
+  replacedUntil INTEGER,
+  created INTEGER,
+  lastModified INTEGER,
+  expires INTEGER,
+  disabled INTEGER,
+  replayProtection INTEGER
+) STRICT, WITHOUT ROWID;
+INSERT INTO "clients" VALUES('project/ci','hawk','for tests','["muster:status"]','v1:secret','',NULL,1767225600000,1767225600000,NULL,0,1);
+CREATE TABLE decisions (
+  workerPoolId TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  at INTEGER,
+  kind TEXT,
+  digest TEXT,
+  reason TEXT,
+  document TEXT,
+  PRIMARY KEY (workerPoolId, number)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "decisions" VALUES('worker-manager/default',1,1767225600000,'size','abc','because','{}');
+CREATE TABLE event_dead_letters (
+  consumer TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  at INTEGER,
+  attempts INTEGER,
+  problem TEXT,
+  event TEXT,
+  PRIMARY KEY (consumer, number)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "event_dead_letters" VALUES('hook',1,1767225600000,5,'answered 500','{}');
+CREATE TABLE event_deliveries (
+  consumer TEXT NOT NULL PRIMARY KEY,
+  delivered INTEGER,
+  at INTEGER
+) STRICT, WITHOUT ROWID;
+INSERT INTO "event_deliveries" VALUES('hook',1,1767225600000);
+CREATE TABLE events (
+  number INTEGER PRIMARY KEY,
+  at INTEGER,
+  kind TEXT,
+  workerPoolId TEXT,
+  launchConfigId TEXT,
+  providerId TEXT,
+  workerGroup TEXT,
+  workerId TEXT,
+  text TEXT,
+  details TEXT
+) STRICT;
+INSERT INTO "events" VALUES(1,1767225600000,'worker-running','worker-manager/default','lc-1','local','here','w-1','a worker runs','{}');
+CREATE TABLE holds (
+  providerId TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  errorClass TEXT,
+  region TEXT,
+  zone TEXT,
+  instanceType TEXT,
+  launchConfigId TEXT,
+  message TEXT,
+  code TEXT,
+  since INTEGER,
+  until INTEGER,
+  strikes INTEGER,
+  probing INTEGER,
+  PRIMARY KEY (providerId, scope)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "holds" VALUES('local','region','capacity','us-east-1','','','','no room','InsufficientInstanceCapacity',1767225600000,1767225900000,2,0);
+CREATE TABLE host (
+  name TEXT NOT NULL PRIMARY KEY,
+  value TEXT
+) STRICT, WITHOUT ROWID;
+INSERT INTO "host" VALUES('epoch','1767225600');
+INSERT INTO "host" VALUES('hostId','h0st1d4test_');
+CREATE TABLE launch_configs (
+  workerPoolId TEXT NOT NULL,
+  launchConfigId TEXT NOT NULL,
+  providerId TEXT,
+  status TEXT,
+  pausedUntil INTEGER,
+  pauseReason TEXT,
+  created INTEGER,
+  archived INTEGER,
+  doubted INTEGER,
+  spec TEXT,
+  health TEXT,
+  PRIMARY KEY (workerPoolId, launchConfigId)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "launch_configs" VALUES('worker-manager/default','lc-1','local','active',NULL,'',1767225600000,NULL,0,'{}','[]');
+CREATE TABLE migrations (version INTEGER PRIMARY KEY, muster TEXT) STRICT;
+INSERT INTO "migrations" VALUES(1,'0.1.0');
+INSERT INTO "migrations" VALUES(2,'0.1.0');
+INSERT INTO "migrations" VALUES(3,'0.1.0');
+INSERT INTO "migrations" VALUES(4,'0.1.0');
+INSERT INTO "migrations" VALUES(5,'0.1.0');
+INSERT INTO "migrations" VALUES(6,'0.1.0');
+CREATE TABLE pool_errors (
+  workerPoolId TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  at INTEGER,
+  kind TEXT,
+  title TEXT,
+  description TEXT,
+  launchConfigId TEXT,
+  extra TEXT,
+  PRIMARY KEY (workerPoolId, number)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "pool_errors" VALUES('worker-manager/default',1,1767225600000,'creation-error','title','description','lc-1','{}');
+CREATE TABLE pools (
+  workerPoolId TEXT NOT NULL PRIMARY KEY,
+  spec TEXT,
+  history TEXT
+, created INTEGER, lastModified INTEGER) STRICT, WITHOUT ROWID;
+INSERT INTO "pools" VALUES('worker-manager/default','{"description":"tests"}','[]',1767225600000,1767225600000);
+CREATE TABLE requests (
+  number INTEGER PRIMARY KEY,
+  team TEXT,
+  workerPoolId TEXT,
+  tags TEXT,
+  resources TEXT,
+  strategies TEXT,
+  priority INTEGER,
+  cacheKey TEXT,
+  token TEXT,
+  client TEXT,
+  heartbeat INTEGER,
+  duration INTEGER,
+  created INTEGER,
+  deadline INTEGER,
+  state TEXT,
+  worker INTEGER,
+  confirmed INTEGER,
+  granted INTEGER,
+  until INTEGER,
+  ended INTEGER,
+  reason TEXT
+) STRICT;
+INSERT INTO "requests" VALUES(1,'ios','worker-manager/default','["gpu"]','{"memory":1024}','[]',3,'key','token','project/ci',60000,0,1767225600000,NULL,'waiting',0,0,NULL,NULL,NULL,'');
+CREATE TABLE team_pools (
+  workerPoolId TEXT NOT NULL PRIMARY KEY,
+  teams TEXT,
+  created INTEGER
+, dedicated INTEGER, publicKeys TEXT) STRICT, WITHOUT ROWID;
+INSERT INTO "team_pools" VALUES('worker-manager/default','["ios"]',1767225600000,1,'[]');
+CREATE TABLE teams (
+  team TEXT NOT NULL PRIMARY KEY,
+  weight REAL,
+  maxHeld INTEGER,
+  maxPending INTEGER,
+  configured INTEGER,
+  usage REAL,
+  usedAt INTEGER
+) STRICT, WITHOUT ROWID;
+INSERT INTO "teams" VALUES('ios',2.0,4,10,1,12.5,1767225600000);
+CREATE TABLE times (
+  workerPoolId TEXT NOT NULL,
+  launchConfigId TEXT NOT NULL,
+  boot TEXT,
+  registration TEXT,
+  start TEXT,
+  lease TEXT,
+  PRIMARY KEY (workerPoolId, launchConfigId)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "times" VALUES('worker-manager/default','lc-1','[1.5]','[2.5]','[0.5]','[9.0]');
+CREATE TABLE worker_facts (
+  number INTEGER PRIMARY KEY,
+  facts TEXT
+) STRICT;
+INSERT INTO "worker_facts" VALUES(1,'{"kernel":"6.1"}');
+CREATE TABLE workers (
+  number INTEGER PRIMARY KEY,
+  workerPoolId TEXT,
+  launchConfigId TEXT,
+  providerId TEXT,
+  workerGroup TEXT,
+  workerId TEXT,
+  state TEXT,
+  phase TEXT,
+  drain TEXT,
+  capacity INTEGER,
+  busy INTEGER,
+  epoch INTEGER,
+  attempts INTEGER,
+  price REAL,
+  created INTEGER,
+  since INTEGER,
+  registered INTEGER,
+  credentialsExpire INTEGER,
+  lastActive INTEGER,
+  idleSince INTEGER,
+  interruption INTEGER,
+  quarantinedUntil INTEGER,
+  reason TEXT,
+  providerData TEXT
+, expires INTEGER, lastModified INTEGER, secretDigest TEXT, nextSecretDigest TEXT, origin TEXT) STRICT;
+INSERT INTO "workers" VALUES(1,'worker-manager/default','lc-1','local','here','w-1','running','launched','none',1,0,1767225600,0,0.25,1767225600000,1767225600000,1767225605000,1767225665000,NULL,NULL,NULL,NULL,'','{"pid":4711}',NULL,1767225600000,'aa','bb','launched');
+INSERT INTO "workers" VALUES(2,'worker-manager/default','lc-1','local','here','w-2 ü','stopped','launched','quarantined',2,1,1767225600,3,1.5,1767225600000,1767225700000,NULL,NULL,NULL,NULL,NULL,1767229200000,'it''s "gone"','',1767312000000,1767225600000,'aa','bb','owner');
+CREATE INDEX decisions_at ON decisions (at);
+CREATE INDEX pool_errors_at ON pool_errors (at);
+CREATE INDEX events_at ON events (at);
+COMMIT;
+PRAGMA user_version = 6;
