@@ -264,6 +264,9 @@ class Reader {
     read("retryMin", timings.retry_min, 10ms);
     read("retryMax", timings.retry_max, 10ms);
     read("renewBefore", timings.renew_before, 0ms);
+    Milliseconds every{0};
+    read("renewEvery", every, 100ms);
+    if (every != 0ms) timings.renew_every = every;
     read("idleCheck", timings.idle_check, 100ms);
     read("activityInterval", timings.activity_interval, 100ms);
     read("interruptionCheck", timings.interruption_check, 100ms);

@@ -37,9 +37,11 @@ std::string_view to_string(Phase phase) {
   return names.at(static_cast<std::size_t>(phase));
 }
 
-Milliseconds renewal_delay(Milliseconds lasts, Milliseconds renew_before, double random) {
-  const Milliseconds margin = std::min(renew_before, lasts / 3);
-  return std::max(0ms, lasts - times(margin, 1 + random / 2));
+Milliseconds renewal_delay(Milliseconds lasts, const Timings& timings, double random) {
+  const Milliseconds margin = std::min(timings.renew_before, lasts / 3);
+  const Milliseconds latest = std::max(0ms, lasts - times(margin, 1 + random / 2));
+  return timings.renew_every ? std::min(latest, times(*timings.renew_every, 1 - random / 2))
+                             : latest;
 }
 
 Lifecycle::Lifecycle(Options options, std::function<double()> random)
@@ -105,8 +107,7 @@ void Lifecycle::take_lease(SteadyTime now, Milliseconds lasts) {
   const Timings& timings = options_.timings;
   const bool lasts_at_all = lasts > 0ms;
   lease_end_ = now + (lasts_at_all ? lasts : timings.request_timeout);
-  renew_at_ = now + (lasts_at_all ? renewal_delay(lasts, timings.renew_before, random_())
-                                  : timings.retry_min);
+  renew_at_ = now + (lasts_at_all ? renewal_delay(lasts, timings, random_()) : timings.retry_min);
   call_at_ = renew_at_;
 }
 

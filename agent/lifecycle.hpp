@@ -26,6 +26,7 @@ struct Timings {
   Milliseconds retry_min = std::chrono::seconds(1);
   Milliseconds retry_max = std::chrono::minutes(1);
   Milliseconds renew_before = std::chrono::minutes(30);  // of long lives; of short ones a third
+  std::optional<Milliseconds> renew_every = {};          // and not later than that after the last
   Milliseconds idle_check = std::chrono::seconds(30);
   Milliseconds activity_interval = std::chrono::minutes(5);  // while busy
   Milliseconds interruption_check = std::chrono::seconds(5);
@@ -188,7 +189,8 @@ class Lifecycle {
 
 // When credentials that last so long are renewed: `renew_before` or a third of their life before
 // their end, whichever is less, and up to half of that earlier by chance (`random` from 0 to 1), so
-// that a fleet that started together does not renew together.
-Milliseconds renewal_delay(Milliseconds lasts, Milliseconds renew_before, double random);
+// that a fleet that started together does not renew together. With `renew_every`: after that time,
+// or up to half of it earlier, if that comes first.
+Milliseconds renewal_delay(Milliseconds lasts, const Timings& timings, double random);
 
 }  // namespace muster::agent

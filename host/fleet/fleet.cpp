@@ -44,6 +44,8 @@ Fleet::Fleet(Settings settings, std::string host_id, std::int64_t epoch, Now now
   const HostIdentity& identity = parts_->identity;
   parts_->outbox.change(store::put(HostRow{"hostId", identity.host_id}));
   parts_->outbox.change(store::put(HostRow{"epoch", std::to_string(identity.epoch)}));
+  if (parts_->settings.list_before_launches)
+    parts_->outbox.change(store::put(HostRow{HostRow::lists_awaited, "yes"}));
 }
 
 Fleet::~Fleet() = default;

@@ -36,6 +36,7 @@ Result<std::unique_ptr<Fleet>> Fleet::load(const store::Store& store, Settings s
         "a row of the table host cannot be read: " + store.set_aside().list().front().reason +
         "; without it nobody knows which instances are this host's. Put back a "
         "backup, or write the row anew with sqlite3");
+  settings.list_before_launches |= host[HostRow::lists_awaited] == "yes";
   // A store that was set back to an older copy has an old epoch, and providers have seen newer
   // ones: the clock is ahead of any of them.
   const std::int64_t seconds =
@@ -136,6 +137,8 @@ store::Batch Fleet::everything() const {
   rows.emplace_back(store::put(HostRow{"hostId", host_id()}));
   rows.emplace_back(store::put(HostRow{"epoch", std::to_string(epoch())}));
   if (parts_->heard_noted != Time{}) rows.emplace_back(store::put(heard_row()));
+  if (parts_->reconciliation.awaits_lists())
+    rows.emplace_back(store::put(HostRow{HostRow::lists_awaited, "yes"}));
   parts_->outbox.write_numbers(rows);
   parts_->pool_configuration.write_everything(rows);
   parts_->registry.write_everything(rows);

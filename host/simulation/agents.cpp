@@ -39,19 +39,21 @@ void World::boot(Cloud& cloud, const Instance& instance) {
     after(random_.between(1min, 1h), [this, agent] { leave(agent, false); });
 }
 
+std::optional<Error> World::take_credentials(Agent& agent,
+                                             const Result<fleet::Registered>& answer) {
+  if (!answer) return answer.error();
+  agent.credentials_expire = answer->credentials_expire;
+  return std::nullopt;
+}
+
 void World::try_register(const std::shared_ptr<Agent>& agent) {
   if (!exists(*agent)) return leave(agent, false);
   std::optional<Error> refused = Error::transient("the host is down");
   tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) {
     const auto answer =
         fleet.register_worker(agent->name, agent->cloud->scenario.provider_id, agent->secret, now);
-    if (answer) {
-      refused.reset();
-      agent->registered = true;
-      agent->credentials_expire = answer->credentials_expire;
-    } else {
-      refused = answer.error();
-    }
+    refused = take_credentials(*agent, answer);
+    agent->registered |= !refused;
   });
   if (refused && refused->code == "gone") return leave(agent, true);
   if (refused) return after(retry, [this, agent] { try_register(agent); });
@@ -72,13 +74,15 @@ void World::renew(const std::shared_ptr<Agent>& agent) {
   std::optional<Error> refused = Error::transient("the host is down");
   tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) {
     const auto answer = fleet.reregister_worker(agent->name, agent->secret, agent->secret, now);
-    if (answer) {
-      refused.reset();
-      agent->credentials_expire = answer->credentials_expire;
-    } else {
-      refused = answer.error();
-    }
+    refused = take_credentials(*agent, answer);
   });
+  // The host may have lost what it knew of it: the agent registers again, and works on.
+  if (refused && refused->code != "gone" && refused->error_class != ErrorClass::transient)
+    tell_fleet([&](fleet::Fleet& fleet, fleet::Now now) {
+      refused = take_credentials(
+          *agent, fleet.register_worker(agent->name, agent->cloud->scenario.provider_id,
+                                        agent->secret, now));
+    });
   if (refused && refused->code == "gone") {
     agent->leaving = true;
     note_room(agent);

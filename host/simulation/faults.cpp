@@ -122,16 +122,17 @@ void World::next_freeze() {
 void World::be_deaf(milliseconds length, const char* why) {
   note(why);
   ++report_.happenings[why];
+  deaf_ = true;
   deaf_until_ = now_ + length;
   pumped_for_ = -1ms;
   at(deaf_until_, [this, incarnation = incarnation_, until = deaf_until_] {
-    if (incarnation == incarnation_ && until == deaf_until_) hear_again();
+    if (incarnation == incarnation_ && deaf_ && until == deaf_until_) hear_again();
   });
 }
 
 // What it had decided is made durable first, and then asked.
 void World::hear_again() {
-  deaf_until_ = now_;
+  deaf_ = false;
   host_heard_since_ = now_;
   fleet_->could_not_hear(host_now());
   if (auto outcome = std::exchange(unsaved_, {})) {
@@ -143,6 +144,23 @@ void World::hear_again() {
   demand_told_ = false;
   tell_demand();
   pump();
+}
+
+// -------------------------------------------------------------------------------------------------
+// Loss
+
+void World::next_restore() {
+  if (calm_) return;
+  if (hears() && fault_random_.happens(per_draw(scenario_.faults.restores_per_hour))) {
+    if (copy_) {
+      ++report_.happenings["restored"];
+      store_ = std::make_unique<store::MemoryStore>(*copy_);
+      lost_changes_ = true;
+      crash_host();
+    }
+    copy_ = store_->contents();
+  }
+  after(drawn_every, [this] { next_restore(); });
 }
 
 }  // namespace muster::simulation

@@ -28,10 +28,29 @@ void World::limit(const std::string& name, std::int64_t used, std::int64_t most)
   used_now_[name] = used;
 }
 
-// What the host believes to have, or what the clouds really have if that is more.
-std::int64_t World::used_of(const std::string& name, const fleet::Totals& totals) const {
-  const auto found = machines_.find(name);
-  return std::max(totals.used() - totals.ending, found == machines_.end() ? 0 : found->second);
+// What the host believes to have, or what the clouds really have if that is more. What it found
+// beside the limits was not launched beyond them: of that, only what really is there counts.
+std::int64_t World::used_of(const std::string& name, const fleet::Totals& totals,
+                            std::int64_t most) const {
+  const auto real = machines_.find(name);
+  std::int64_t believed = totals.used() - totals.ending;
+  if (believed > most) believed -= found_of(name);
+  return std::max(believed, real == machines_.end() ? 0 : real->second);
+}
+
+std::int64_t World::found_of(const std::string& name) const {
+  std::int64_t found = 0;
+  for (const fleet::Worker& worker : fleet_->workers()) {
+    if (!fleet::is_alive(worker) || worker.state == fleet::WorkerState::stopping ||
+        !fleet::has_instance(worker) || launched_.contains(fleet_->key_of(worker).str()))
+      continue;
+    const fleet::LaunchConfigSpec& spec = *fleet_->launch_configs()[worker.launch_config].spec;
+    if (name == "pool " + fleet_->pools()[worker.pool].id.str() ||
+        name == "launch configuration " + spec.launch_config.launch_config_id.str() ||
+        name == "provider " + spec.provider_id.str())
+      found += worker.capacity;
+  }
+  return found;
 }
 
 // Without those that a cloud made although nobody asked, and those that nobody can know of: no
@@ -64,8 +83,10 @@ void World::check() {
   for (const fleet::Pool& pool : fleet_->pools())
     if (!pool.removed()) check_limits(pool);
   for (const fleet::ProviderState& provider : fleet_->providers())
-    if (const std::string name = "provider " + provider.id.str(); provider.settings.max_capacity)
-      limit(name, used_of(name, provider.totals), *provider.settings.max_capacity);
+    if (const auto most = provider.settings.max_capacity) {
+      const std::string name = "provider " + provider.id.str();
+      limit(name, used_of(name, provider.totals, *most), *most);
+    }
   // To explain all of them costs more than most steps do: one after the other.
   const auto& pools = fleet_->pools();
   if (pools.empty()) return;
@@ -74,14 +95,18 @@ void World::check() {
 }
 
 void World::check_limits(const fleet::Pool& pool) {
-  if (const std::string name = "pool " + pool.id.str(); pool.spec)
-    limit(name, used_of(name, pool.totals), pool.spec->settings.max_capacity);
+  if (pool.spec) {
+    const std::string name = "pool " + pool.id.str();
+    const std::int64_t most = pool.spec->settings.max_capacity;
+    limit(name, used_of(name, pool.totals, most), most);
+  }
   for (const fleet::Index index : pool.launch_configs) {
     const fleet::LaunchConfigState& launch_config = fleet_->launch_configs()[index];
     if (!launch_config.spec->max_capacity) continue;
     const std::string name =
         "launch configuration " + launch_config.spec->launch_config.launch_config_id.str();
-    limit(name, used_of(name, launch_config.totals), *launch_config.spec->max_capacity);
+    const std::int64_t most = *launch_config.spec->max_capacity;
+    limit(name, used_of(name, launch_config.totals, most), most);
   }
 }
 

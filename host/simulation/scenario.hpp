@@ -44,6 +44,8 @@ struct Faults {
   double commit_fails = 0;  // it is tried again until it succeeds
   double commit_torn = 0;   // of those that fail: it is durable all the same
   milliseconds longest_deafness = std::chrono::minutes(30);
+  // The host dies, and an older copy of its store is put in its place.
+  double restores_per_hour = 0;
 };
 
 struct Arrival {

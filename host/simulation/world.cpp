@@ -82,6 +82,7 @@ Report World::run(const std::function<void(milliseconds)>& progress) {
   if (scenario_.faults.clock_jumps_per_hour > 0) after(1h, [this] { jump_clock(); });
   next_lie();
   next_freeze();
+  if (scenario_.faults.restores_per_hour > 0) next_restore();
   sample();
   milliseconds end = scenario_.duration + (scenario_.ends_by_draining ? scenario_.wind_down : 0ms);
   if (scenario_.ends_by_draining) at(scenario_.duration, [this] { wind_down(); });
@@ -156,11 +157,13 @@ void World::wind_down() {
 
 void World::start_host() {
   ++incarnation_;
-  auto loaded = fleet::Fleet::load(*store_, scenario_.settings, "simulated", host_now());
+  fleet::Settings settings = scenario_.settings;
+  settings.list_before_launches = std::exchange(lost_changes_, false);
+  auto loaded = fleet::Fleet::load(*store_, std::move(settings), "simulated", host_now());
   if (!loaded) return violated("the store cannot be loaded: " + loaded.error().message);
   fleet_ = std::move(*loaded);
   host_heard_since_ = now_;
-  deaf_until_ = now_;
+  deaf_ = false;
   configured_ = true;
   check();
   for (auto& [id, cloud] : clouds_)

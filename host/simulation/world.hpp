@@ -75,9 +75,10 @@ class World {
   void tell_fleet(Input input);
 
   // faults.cpp: listings that lie, and times in which the host neither hears nor decides
-  bool hears() const { return fleet_ && now_ >= deaf_until_; }
+  bool hears() const { return fleet_ && !deaf_; }
   void next_freeze();
   void next_lie();
+  void next_restore();
   void be_deaf(milliseconds length, const char* why);
   void hear_again();
   void leave_out(Cloud& cloud, Listing& listing);
@@ -102,6 +103,9 @@ class World {
   // agents.cpp: what workers do
   void boot(Cloud& cloud, const Instance& instance);
   void try_register(const std::shared_ptr<Agent>& agent);
+  // Why it got none.
+  static std::optional<Error> take_credentials(Agent& agent,
+                                               const Result<fleet::Registered>& answer);
   void renew(const std::shared_ptr<Agent>& agent);
   milliseconds renewal(const Agent& agent) const;
   bool work(const std::shared_ptr<Agent>& agent);  // whether it took any
@@ -142,7 +146,10 @@ class World {
   void limit(const std::string& name, std::int64_t used, std::int64_t most);
   // The capacity of the machines that the clouds have, by pool, launch configuration and provider.
   void count_machines();
-  std::int64_t used_of(const std::string& name, const fleet::Totals& totals) const;
+  std::int64_t used_of(const std::string& name, const fleet::Totals& totals,
+                       std::int64_t most) const;
+  // Of workers that the host did not launch but found.
+  std::int64_t found_of(const std::string& name) const;
   void violated(const std::string& what);
 
   Scenario scenario_;
@@ -160,8 +167,11 @@ class World {
   std::unique_ptr<fleet::Fleet> fleet_;
   std::uint64_t incarnation_ = 0;
   milliseconds pumped_for_{-1};  // the wake that is set
+  bool deaf_ = false;            // until then
   milliseconds deaf_until_{0};
-  std::optional<fleet::Outcome> unsaved_;  // that the store did not take
+  std::optional<store::MemoryStore::Contents> copy_;  // of the store, as it was once
+  bool lost_changes_ = false;                         // such a copy was put in place
+  std::optional<fleet::Outcome> unsaved_;             // that the store did not take
   std::size_t configuration_ = 0;
   bool configured_ = true;  // the host knows of the newest one
 

@@ -121,6 +121,47 @@ TEST(Scenario, a_clock_that_jumps_in_both_directions_exceeds_no_limit) {
               IsEmpty());
 }
 
+// Workers come and go between the copy and its return: it knows dead ones, and lacks living ones.
+TEST(Scenario, an_older_copy_of_the_store_costs_no_worker_that_lives) {
+  Scenario scenario = full_pool({.restores_per_hour = 3});
+  const auto& before = *scenario.configurations.front().configuration->pools.begin()->second;
+  auto pool = std::make_shared<fleet::PoolSpec>(before);
+  pool->lifecycle.idle_timeout = 1min;
+  pool->lifecycle.reregistration_timeout = 20min;
+  scenario.configurations.front().configuration = configuration_of({pool});
+  scenario.arrivals.clear();
+  scenario.duration = 6h;
+  for (auto at = 0min; at < 6h; at += 25min)
+    scenario.arrivals.push_back({at, pool->worker_pool_id, 12, 8min});
+  const Report report = simulate(scenario);
+  EXPECT_THAT(report.violations, IsEmpty());
+  EXPECT_GE(happened(report, "restored"), 3);
+  EXPECT_EQ(report.pools.at(pool->worker_pool_id).interrupted, 0);
+  EXPECT_GE(done(report), 120);
+}
+
+// More clients than workers: every limit holds somebody back, and every release is waited for.
+Scenario crowded_queue(std::int64_t max_held) {
+  Scenario scenario = full_pool({});
+  scenario.duration = 30min;
+  scenario.wind_down = 2h;
+  scenario.arrivals.clear();
+  scenario.leases_per_hour = 120;
+  scenario.lease_crowd = 12;
+  for (const char* team : {"one", "two", "three"})
+    scenario.settings.teams[queue::TeamId(team)].max_held = max_held;
+  scenario.settings.teams_origin = "muster.toml";
+  return scenario;
+}
+
+TEST(Scenario, a_crowd_of_clients_holds_no_more_than_their_teams_may) {
+  EXPECT_THAT(simulate(crowded_queue(2)).violations, IsEmpty());
+}
+
+TEST(Scenario, a_crowd_of_clients_leaves_no_worker_idle_that_somebody_waits_for) {
+  EXPECT_THAT(simulate(crowded_queue(0)).violations, IsEmpty());
+}
+
 TEST(Scenario, all_of_them_together) {
   Faults faults = lying(1);
   faults.answer_lost = faults.effect_late = 0.1;

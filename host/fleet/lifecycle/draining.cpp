@@ -56,7 +56,9 @@ bool Draining::may_shrink(const Pool& pool, const Worker& worker) const {
   if (worker.declared()) return false;  // its owner decides
   if (!pool.spec) return true;
   const Totals& totals = pool.totals;
-  if (totals.running + totals.requested > pool.spec->settings.max_capacity) return true;
+  // Those that only the store knows may have ended: they make nobody superfluous.
+  const std::int64_t running = totals.running - totals.unconfirmed;
+  if (running + totals.requested > pool.spec->settings.max_capacity) return true;
   const bool waited_for =
       pool.outside.pending > 0 ||
       (pool.in_queue > 0 && launch_configs_[worker.launch_config].queue_wants_it);
@@ -64,7 +66,7 @@ bool Draining::may_shrink(const Pool& pool, const Worker& worker) const {
   // Not all workers say when they work; the queue knows how many of them do.
   const std::int64_t least =
       std::max(pool.spec->settings.min_capacity, pool.outside.claimed.value_or(0));
-  if (totals.running - worker.capacity < least) return false;
+  if (running - worker.capacity < least) return false;
   const std::int64_t idle_after =
       totals.idle - std::max(0, worker.capacity - std::max(0, worker.busy));
   return pool.spec->lifecycle.warm_capacity <= 0 ||

@@ -14,6 +14,11 @@ Error no_longer_wanted(std::string message) {
   return Error::not_found(std::move(message)).with_code("gone");
 }
 
+// Not if it came back to a host that had forgotten it.
+bool has_secret(const Worker& worker) {
+  return worker.secret != Sha256{} || worker.next_secret != Sha256{};
+}
+
 }  // namespace
 
 // -------------------------------------------------------------------------------------------------
@@ -60,12 +65,12 @@ Result<Registered> WorkerRegistration::register_worker(const WorkerName& name,
                           " has registered already: a worker that was launched registers once, and "
                           "renews with its secret");
   const bool first = worker.registered == Time{};
+  const bool without_secret = !has_secret(worker);
   const bool was_away = worker.drain == Drain::absent || worker.drain == Drain::nonconformant ||
                         (worker.drain == Drain::interrupted && worker.declared());
-  if (first) {
-    became_running(index);
+  if (first) became_running(index);
+  if (first || without_secret)
     WorkerEdit(table_, index)->registration_key = proven.registration_key;
-  }
   Registered registered = renew(index, secret, {});
   link_.keep_reported(worker.number, proven.reported);
   if (was_away) draining_.end(index, "it has registered");
@@ -77,7 +82,8 @@ Result<Registered> WorkerRegistration::register_worker(const WorkerName& name,
 }
 
 bool WorkerRegistration::may_register(const Worker& worker, const Sha256& key) const {
-  if (worker.declared() || worker.state == WorkerState::requested) return true;
+  if (worker.declared() || worker.state == WorkerState::requested || !has_secret(worker))
+    return true;
   return worker.registration_key != Sha256{} &&
          equal_in_constant_time(worker.registration_key, key);
 }
@@ -104,6 +110,23 @@ void WorkerRegistration::became_running(Index index) {
   agenda_.wake(worker.pool);
 }
 
+// Its provider lists it with the host's tags, and it has credentials that the host made out for it
+// alone: that is who it is. What it told of itself and its secret come with its next registration.
+void WorkerRegistration::came_back(Index index) {
+  table_.confirm(index);
+  const Worker& worker = workers_[index];
+  const bool was_found = worker.credentials_expire != Time{};
+  const bool was_forgotten =
+      settings_.list_before_launches && worker.epoch != identity_.epoch && has_instance(worker);
+  if (worker.state != WorkerState::requested || !(was_found || was_forgotten)) return;
+  if (!was_found)
+    WorkerEdit(table_, index)->credentials_expire =
+        clock_.now() + registry_.lifecycle_of(worker).reregistration_timeout;
+  became_running(index);
+  WorkerEdit(table_, index)->reason = "came back with credentials of this host";
+  outbox_.emit_event("worker-running", worker, worker.reason);
+}
+
 // A worker that does not say whether it works may do so: with a refusal it would lose its task.
 bool WorkerRegistration::may_finish(const Worker& worker, Time now) const {
   const bool works = worker.busy != 0 || link_.leased_of(worker) > 0;
@@ -119,6 +142,7 @@ Time WorkerRegistration::renewed_until(const Worker& worker, Time now) const {
 }
 
 Registered WorkerRegistration::renew(Index index, const Sha256& secret, const Sha256& next_secret) {
+  table_.confirm(index);
   WorkerEdit worker(table_, index);
   worker->credentials_expire = renewed_until(*worker, clock_.now());
   worker->last_active = clock_.now();
@@ -199,9 +223,8 @@ void WorkerRegistration::renewed_without_store(const WorkerName& name, Time cred
 Result<void> WorkerRegistration::worker_active(const WorkerName& name, std::int64_t busy) {
   const auto index = table_.known(name);
   if (!index) return index.error();
-  // One that was found at its provider works, and comes back when it renews: it is not to end.
-  const Worker& known = workers_[*index];
-  if (known.state == WorkerState::requested && known.credentials_expire != Time{})
+  came_back(*index);
+  if (workers_[*index].state == WorkerState::requested)
     return Error::invalid(in_words(name) + " has not registered with this host yet");
   if (workers_[*index].state != WorkerState::running)
     return no_longer_wanted(in_words(name) + " does not run");
@@ -239,7 +262,10 @@ Result<ShouldTerminate> WorkerRegistration::should_terminate(const WorkerName& n
   const Worker& worker = workers_[*index];
   if (worker.state == WorkerState::stopping || worker.state == WorkerState::stopped)
     return ShouldTerminate{true, worker.reason};
-  if (worker.state == WorkerState::requested) return ShouldTerminate{false, "not registered yet"};
+  const bool was_requested = worker.state == WorkerState::requested;
+  came_back(*index);
+  if (was_requested)
+    return ShouldTerminate{false, worker.registered == Time{} ? "not registered yet" : "needed"};
   const bool works = link_.leased_of(worker) > 0;
   // A worker that reports its work has its idleTimeout; another asks when it thinks it is time.
   const bool long_idle =

@@ -50,6 +50,9 @@ class WorkerRegistration : Stage {
   bool may_finish(const Worker& worker, Time now) const;
   Time renewed_until(const Worker& worker, Time now) const;
   void became_running(Index worker);
+  // It uses credentials that this host gave: if it was found at its provider, or if the store lost
+  // its registration, it runs from now on.
+  void came_back(Index worker);
   // Of one that may renew its credentials with this secret, unless it is outdated.
   Result<Index> renewing(const WorkerName& name, const Sha256& secret) const;
   Registered renew(Index worker, const Sha256& secret, const Sha256& next_secret);

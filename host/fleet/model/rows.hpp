@@ -52,6 +52,9 @@ constexpr auto enum_names(LaunchConfigStatus) {
 struct HostRow {
   static constexpr std::string_view table = "host";
   static constexpr std::size_t key_columns = 1;
+  // "yes" from the loss of changes until all providers were listed: a host that is killed before
+  // that would not know of the loss at its next start.
+  static constexpr const char* lists_awaited = "listsAwaited";
   std::string name;
   std::string value;
 

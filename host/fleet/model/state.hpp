@@ -40,6 +40,7 @@ struct Worker {
   bool dirty = false;        // not yet in the batch of changes
   bool canary = false;       // its fate decides on a hold
   bool claimed = false;      // it has worked
+  bool confirmed = true;     // since the host's start it was launched, listed or heard of
   std::uint8_t missing = 0;  // listings in a row that did not show it
   std::uint8_t attempts = 0;
   std::int32_t capacity = 1;
@@ -92,6 +93,7 @@ struct Totals {
   std::int64_t idle = 0;             // likewise
   std::int64_t workers = 0;          // not stopped
   std::int64_t running_workers = 0;  // running or draining, and not absent
+  std::int64_t unconfirmed = 0;      // of used(): only the store says that it is there
 
   // What limits of pools and launch configurations are about: all that may be alive, whatever the
   // host wants to become of it.

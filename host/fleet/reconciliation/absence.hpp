@@ -12,7 +12,8 @@ using std::chrono::milliseconds;
 
 // Clouds forget for a moment: so many listings in a row have to lack a worker.
 inline constexpr int listings_to_be_gone = 2;
-// Of a worker that has not registered there is nothing but listings to go by.
+// Of a worker that has not registered there is nothing but listings to go by. A machine that its
+// provider declares is there only because lists say so, however alive it is.
 inline constexpr milliseconds unregistered_missing = std::chrono::seconds(30);
 // An agent reports at least every 5 minutes that its worker is busy, and more often if it is idle.
 inline constexpr milliseconds reporter_silent = std::chrono::minutes(6);
@@ -29,6 +30,7 @@ bool is_large_share(std::size_t missing, std::size_t expected);
 struct Absence {
   bool stated = false;       // the provider says that it has stopped; else it says nothing
   bool taken = false;        // the provider had said that it takes it away, and did by now
+  bool declared = false;     // it is the provider's own machine, there because lists name it
   bool registered = false;   // it was heard of once
   bool reports = false;      // it says again and again whether it is busy
   bool heard_since = false;  // it was heard of after the listing began

@@ -25,7 +25,9 @@ AbsentWorkers::Found AbsentWorkers::collect(Index index, const Seen& seen, const
   Found found;
   for (Index at = 0; at < seen.listed.size(); ++at) {
     const Worker& worker = workers_[at];
-    if (!is_alive(worker) || worker.provider != index || worker.declared()) continue;
+    if (!is_alive(worker) || worker.provider != index ||
+        (worker.declared() && worker.origin != Origin::listing))
+      continue;
     const LaunchConfig& launch_config = launch_configs_[worker.launch_config].spec->launch_config;
     const std::string& group =
         worker.group == no_index ? worker.worker_id : registry_.group_name(worker.group);
@@ -100,6 +102,7 @@ void AbsentWorkers::judge(Index index, const Seen& seen, Time began) {
   table_.note_missing(index, listings, since);
   Absence absence{.stated = seen.stopped[index],
                   .taken = worker.interruption != Time{} && worker.interruption <= began,
+                  .declared = worker.declared(),
                   .registered = worker.state == WorkerState::running,
                   .reports = worker.working >= 0,
                   .heard_since = heard >= began,
@@ -112,8 +115,12 @@ void AbsentWorkers::judge(Index index, const Seen& seen, Time began) {
   const milliseconds needed = needed_silence(absence);
   if (clock_.now() < clock_.deadline(heard, needed))
     absence.silent = std::min(absence.silent, needed - milliseconds(1));
+  if (is_gone(absence) && absence.declared) return termination_.stop(index, why_gone(absence));
   if (is_gone(absence)) return termination_.vanished(index, why_gone(absence));
-  if (listings < listings_to_be_gone) list_soon(worker.provider);
+  if (listings < listings_to_be_gone)
+    list_soon(worker.provider);
+  else if (absence.missing < unregistered_missing)
+    registry_.list_by(worker.provider, since + unregistered_missing);
 }
 
 // A call that had no answer yet when the listing began may still launch something.

@@ -5,7 +5,6 @@
 #include <muster/codec.hpp>
 
 #include "host/fleet/model/sanitize.hpp"
-#include "host/fleet/reconciliation/listing_scope.hpp"
 
 namespace muster::fleet {
 namespace {
@@ -23,29 +22,23 @@ void ListedMachines::list_refused(const Pool& pool) {
   }
 }
 
-void ListedMachines::follow(Index index, const Listing& listing) {
+void ListedMachines::follow(Index index, const Listing& listing, Seen& seen) {
   if (!providers_[index].declares_machines && listing.announced.empty()) return;
   if (index >= refused_.size()) refused_.resize(index + 1);
   std::map<std::string, std::string> refused;
   std::set<std::string> names;
   for (const Instance& instance : listing.instances)
     names.insert(instance.worker_group.str() + "/" + instance.worker_id.str());
-  std::vector<bool> named(workers_.size(), false);
   for (const AnnouncedMachine& machine : listing.announced) {
     std::string problem;
     const Index taken = take(index, machine, names, problem);
-    if (taken < named.size()) named[taken] = true;
+    if (taken < seen.listed.size()) {
+      seen.listed[taken] = true;
+      if (workers_[taken].missing != 0) table_.note_missing(taken, 0, {});
+    }
     if (!problem.empty() && refused.size() < most_refused_machines)
       refused.emplace(shortened(machine.worker_group.str() + "/" + machine.worker_id.str()),
                       shortened(std::move(problem)));
-  }
-  for (Index at = 0; at < named.size(); ++at) {
-    const Worker& worker = workers_[at];
-    if (!named[at] && is_alive(worker) && worker.provider == index &&
-        worker.origin == Origin::listing &&
-        !hides(listing, registry_.group_name(worker.group),
-               launch_configs_[worker.launch_config].spec->launch_config))
-      termination_.stop(at, "provider " + providers_[index].id.str() + " no longer names it");
   }
   for (const auto& [name, why] : refused) {
     const auto before = refused_[index].find(name);

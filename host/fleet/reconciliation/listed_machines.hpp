@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host/fleet/lifecycle/declared_machines.hpp"
-#include "host/fleet/lifecycle/termination.hpp"
+#include "host/fleet/reconciliation/absent_workers.hpp"
 
 namespace muster::fleet {
 
@@ -17,8 +17,9 @@ class ListedMachines : Stage {
                  DeclaredMachines& machines)
       : Stage(context), termination_(termination), machines_(machines) {}
 
-  // The provider's machines are those that the listing declares.
-  void follow(Index provider, const Listing& listing);
+  // Takes in what the listing declares, and notes it as listed. What it no longer declares is
+  // judged with all that a listing lacks.
+  void follow(Index provider, const Listing& listing, Seen& seen);
   // Machines that were refused because the pool did not have what they need are tried again.
   void list_refused(const Pool& pool);
 

@@ -6,6 +6,8 @@
 
 #include <muster/codec.hpp>
 
+#include "host/store/row.hpp"
+
 namespace muster::fleet {
 namespace {
 
@@ -100,6 +102,7 @@ void Reconciliation::listed(const PendingCall& call, const Result<Listing>& answ
   }
   registry_.provider_fine(call.provider);
   Seen seen{std::vector<bool>(workers_.size(), false), std::vector<bool>(workers_.size(), false)};
+  unknown_.clear();
   strangers_.clear();
   unwanted_ = 0;
   for (const Instance* instance : own_instances(call.provider, *answer)) {
@@ -107,10 +110,12 @@ void Reconciliation::listed(const PendingCall& call, const Result<Listing>& answ
     if (index == no_index || index >= seen.listed.size()) continue;
     (instance->state == InstanceState::stopped ? seen.stopped : seen.listed)[index] = true;
   }
+  // What the list confirms counts before there is room for what it has beside that.
+  for (const Instance* instance : unknown_) take_in(call.provider, *instance);
   end_strangers(call.provider);
   watch(call.provider).duplicates = std::exchange(duplicates_, {});
+  machines_.follow(call.provider, *answer, seen);
   absent_.follow(call.provider, seen, *answer, call.began);
-  machines_.follow(call.provider, *answer);
   provider.listed = call.began;
   if (watch(call.provider).for_pools) lists_are_known(call.provider);
   if (providers_[call.provider].unsure > 0) list_soon(call.provider);
@@ -120,6 +125,14 @@ void Reconciliation::lists_are_known(Index provider) {
   if (std::exchange(providers_[provider].listed_for_pools, true) || !settings_.list_before_launches)
     return;
   for (Index pool = 0; pool < pools_.size(); ++pool) agenda_.wake(pool);
+  if (!awaits_lists()) outbox_.change(store::put(HostRow{HostRow::lists_awaited, "no"}));
+}
+
+bool Reconciliation::awaits_lists() const {
+  return settings_.list_before_launches &&
+         std::ranges::any_of(launch_configs_, [&](const LaunchConfigState& launch_config) {
+           return !launch_config.removed() && !providers_[launch_config.provider].listed_for_pools;
+         });
 }
 
 // Each once: of two that have the same name, the one that is there.
@@ -152,7 +165,7 @@ Index Reconciliation::reconcile_instance(Index provider, const Instance& instanc
   if (index == no_index) {
     index = table_.find(instance.idempotency_key, identity_);
     if (index == no_index) {
-      unknown_instance(provider, instance);
+      unknown_.push_back(&instance);
       return no_index;
     }
     if (workers_[index].provider != provider) return no_index;  // that one's provider has it
@@ -169,6 +182,7 @@ Index Reconciliation::reconcile_instance(Index provider, const Instance& instanc
   const Worker& worker = workers_[index];
   if (worker.declared()) return no_index;  // of the same name, and no instance
   if (instance.state == InstanceState::stopped) return index;
+  table_.confirm(index);
   if (worker.state == WorkerState::stopped) {
     // It should be gone and is not.
     termination_.revive(index);
@@ -181,8 +195,10 @@ Index Reconciliation::reconcile_instance(Index provider, const Instance& instanc
 }
 
 // An instance with our tags that no worker stands for: of a store that was lost or set back. It is
-// taken in if its pool still wants such a worker, else it ends.
-void Reconciliation::unknown_instance(Index provider, const Instance& instance) {
+// taken in if its pool still wants such a worker, else it ends. Workers that only the store knows
+// may have ended since: they are no reason to end what is there. They still count in the limits of
+// launches.
+void Reconciliation::take_in(Index provider, const Instance& instance) {
   if (instance.state == InstanceState::stopped || instance.state == InstanceState::stopping) return;
   if (registry_.protected_rows().may_own(providers_[provider].id, instance)) return;
   const Index pool = registry_.find_pool_index(instance.worker_pool_id);
@@ -213,8 +229,9 @@ void Reconciliation::unknown_instance(Index provider, const Instance& instance) 
   worker.worker_id = instance.worker_id.str();
   worker.provider_data = json::write(instance.provider_data);
   const LaunchConfigState& state = launch_configs_[launch_config];
-  const bool wanted = pools_[pool].spec && state.status != LaunchConfigStatus::archived &&
-                      registry_.capacity_room(pool, launch_config) >= worker.capacity;
+  const bool wanted =
+      pools_[pool].spec && state.status != LaunchConfigStatus::archived &&
+      registry_.capacity_room(pool, launch_config, Registry::Counted::confirmed) >= worker.capacity;
   // A listing that invents instances must not fill the store.
   if (!wanted && ++unwanted_ > most_unwanted) return strangers_.push_back(&instance);
   // One that cannot be taken in within the limits must not count against them either.

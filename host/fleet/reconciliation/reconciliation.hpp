@@ -33,6 +33,8 @@ class Reconciliation : Stage {
 
   void clock_was_set();
   Time next_wake() const;
+  // The store lost changes, and what runs at some provider is not known yet.
+  bool awaits_lists() const;
 
  private:
   struct Watch {
@@ -44,7 +46,7 @@ class Reconciliation : Stage {
   };
   Watch& watch(Index provider);
   Index reconcile_instance(Index provider, const Instance& instance);
-  void unknown_instance(Index provider, const Instance& instance);
+  void take_in(Index provider, const Instance& instance);
   void lists_are_known(Index provider);
   void end_strangers(Index provider);
   std::vector<const Instance*> own_instances(Index provider, const Listing& listing) const;
@@ -55,9 +57,9 @@ class Reconciliation : Stage {
   AbsentWorkers& absent_;
   ListedMachines& machines_;
   std::vector<Watch> watches_;  // by provider
-  // Of the listing that is being looked at: instances that belong to nothing, and how many are
-  // unwanted.
-  std::vector<const Instance*> strangers_;
+  // Of the listing that is being looked at: instances that no worker stands for, those of them that
+  // belong to nothing, and how many are unwanted.
+  std::vector<const Instance*> unknown_, strangers_;
   int unwanted_ = 0;
   std::set<std::string> duplicates_;  // by name
   bool configured_ = false;

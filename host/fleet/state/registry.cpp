@@ -101,18 +101,22 @@ const Lifecycle& Registry::lifecycle_of(const Worker& worker) const {
   return spec ? spec->lifecycle : default_lifecycle;
 }
 
-std::int64_t Registry::capacity_room(Index pool_index, Index index) const {
+std::int64_t Registry::capacity_room(Index pool_index, Index index, Counted counted) const {
   const Pool& pool = pools_[pool_index];
   if (!pool.spec) return 0;
+  const auto left_out = [&](const Totals& totals) {
+    return counted == Counted::all ? 0 : totals.unconfirmed;
+  };
   const LaunchConfigState& launch_config = launch_configs_[index];
   const ProviderState& provider = providers_[launch_config.provider];
-  std::int64_t room =
-      pool.spec->settings.max_capacity - pool.totals.used() - protected_rows_.capacity_of(pool.id);
+  std::int64_t room = pool.spec->settings.max_capacity - pool.totals.used() +
+                      left_out(pool.totals) - protected_rows_.capacity_of(pool.id);
   if (launch_config.spec->max_capacity)
-    room = std::min(room, *launch_config.spec->max_capacity - launch_config.totals.used());
+    room = std::min(room, *launch_config.spec->max_capacity - launch_config.totals.used() +
+                              left_out(launch_config.totals));
   if (provider.settings.max_capacity)
-    room = std::min(room, *provider.settings.max_capacity - provider.totals.occupied() -
-                              protected_rows_.capacity_of(provider.id));
+    room = std::min(room, *provider.settings.max_capacity - provider.totals.occupied() +
+                              left_out(provider.totals) - protected_rows_.capacity_of(provider.id));
   return std::max<std::int64_t>(room, 0);
 }
 

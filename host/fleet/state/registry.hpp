@@ -65,8 +65,10 @@ class Registry {
 
   // The times of a worker's life in its pool.
   const Lifecycle& lifecycle_of(const Worker& worker) const;
-  // How much capacity may be launched from it now within all limits.
-  std::int64_t capacity_room(Index pool, Index launch_config) const;
+  // How much capacity may be launched from it now within all limits. `confirmed`: how much of what
+  // is there may be kept; what only the store says to be there is no reason to end what is there.
+  enum class Counted { all, confirmed };
+  std::int64_t capacity_room(Index pool, Index launch_config, Counted counted = Counted::all) const;
   // The launch configuration for a declared machine: the only one of that provider in the pool.
   Result<Index> place_of(const WorkerPoolId& pool, const ProviderId& provider) const;
   // The launch configuration that replaced the worker's own, if that is archived; else its own.

@@ -79,6 +79,14 @@ void WorkerTable::note_missing(Index index, int listings, Time since) {
   workers_[index].missing_since = since;
 }
 
+void WorkerTable::confirm(Index index) {
+  Worker& worker = workers_[index];
+  if (worker.confirmed) return;
+  count(worker, -1);
+  worker.confirmed = true;
+  count(worker, +1);
+}
+
 bool WorkerTable::begin_termination(Index index) {
   return !std::exchange(workers_[index].terminating, true);
 }
@@ -127,6 +135,8 @@ void WorkerTable::count(const Worker& worker, std::int64_t sign, const Sums& sum
       case WorkerState::stopped:
         break;
     }
+    if (!worker.confirmed && !(worker.state == WorkerState::stopping && worker.ends))
+      totals->unconfirmed += capacity;
   }
   if (!has_instance(worker) && worker.phase == LaunchPhase::uncertain) *sums.unsure += sign;
   // A machine that waits to be repaired is one more that the pool renews just now.
@@ -304,6 +314,7 @@ Index WorkerTable::add(Worker worker) {
 }
 
 Index WorkerTable::restore(Worker worker) {
+  worker.confirmed = worker.declared() || !has_instance(worker);
   const Index index = insert(std::move(worker));
   set_timer(index);
   return index;

@@ -45,6 +45,8 @@ class WorkerTable {
   void set_load(Index worker, std::int32_t busy);
   // So many listings in a row lack it, since then. That is not written either.
   void note_missing(Index worker, int listings, Time since);
+  // It was listed or heard of. That is not written either.
+  void confirm(Index worker);
   // False: a termination is under way already.
   bool begin_termination(Index worker);
   // The times of its pool may have changed.

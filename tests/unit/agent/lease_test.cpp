@@ -131,21 +131,28 @@ TEST(LifeRegistering, a_full_disk_is_reported_and_nothing_starts) {
 // Renewal
 
 TEST(LifeRenewing, long_lives_are_renewed_half_an_hour_before_their_end_or_a_quarter_earlier) {
-  EXPECT_EQ(renewal_delay(96h, 30min, 0), 96h - 30min);
-  EXPECT_EQ(renewal_delay(96h, 30min, 1), 96h - 45min);
+  EXPECT_EQ(renewal_delay(96h, Timings{}, 0), 96h - 30min);
+  EXPECT_EQ(renewal_delay(96h, Timings{}, 1), 96h - 45min);
 }
 
 TEST(LifeRenewing, short_lives_are_renewed_when_a_third_or_a_half_is_left) {
-  EXPECT_EQ(renewal_delay(30s, 30min, 0), 20s);
-  EXPECT_EQ(renewal_delay(30s, 30min, 1), 15s);
-  EXPECT_EQ(renewal_delay(0ms, 30min, 1), 0ms);
+  EXPECT_EQ(renewal_delay(30s, Timings{}, 0), 20s);
+  EXPECT_EQ(renewal_delay(30s, Timings{}, 1), 15s);
+  EXPECT_EQ(renewal_delay(0ms, Timings{}, 1), 0ms);
+}
+
+TEST(LifeRenewing, comes_as_often_as_it_is_wanted_however_long_the_life_is) {
+  const Timings timings{.renew_every = 40s};
+  EXPECT_EQ(renewal_delay(5min, timings, 0), 40s);
+  EXPECT_EQ(renewal_delay(5min, timings, 1), 20s);
+  EXPECT_EQ(renewal_delay(30s, timings, 0), 20s) << "a short life does not wait for that";
 }
 
 TEST(LifeRenewing, is_never_later_than_thirty_seconds_or_a_tenth_before_the_end) {
   for (const Milliseconds lasts :
        {Milliseconds(1s), Milliseconds(1min), Milliseconds(1h), Milliseconds(24h * 30)})
     for (const double random : {0.0, 0.3, 0.999})
-      EXPECT_GE(lasts - renewal_delay(lasts, 30min, random),
+      EXPECT_GE(lasts - renewal_delay(lasts, Timings{}, random),
                 std::min<Milliseconds>(30s, lasts / 10));
 }
 

@@ -94,6 +94,19 @@ TEST(DefaultConfiguration, the_first_start_writes_what_to_start_from_and_no_late
   EXPECT_FALSE(fs::exists(file));
 }
 
+// The README's tour says when a change arrives, and a host that is frozen for a minute costs
+// nothing.
+TEST(DefaultConfiguration, credentials_are_renewed_often_and_last_much_longer) {
+  testing::TemporaryFolder folder;
+  ASSERT_TRUE(write_first_files(folder.path(), {}).value());
+  EXPECT_NE(read_file(folder / "workers/default.toml", 1 << 20)
+                .value()
+                .find("reregistrationTimeout = \"5m\""),
+            std::string::npos);
+  EXPECT_NE(default_configuration_text({folder.path(), {}}).find("renewEvery = \"40s\""),
+            std::string::npos);
+}
+
 TEST(DefaultConfiguration, the_folder_of_tasks_belongs_to_the_user_that_runs_them) {
   testing::TemporaryFolder folder;
   // Root may give it to anybody, others to themselves.

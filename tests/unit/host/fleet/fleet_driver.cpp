@@ -280,7 +280,8 @@ void FleetDriver::check() {
   for (const ProviderState& provider : fleet_->providers()) {
     const auto limit = provider_limits.find(provider.id);
     if (limit == provider_limits.end()) continue;
-    EXPECT_LE(provider.totals.used(), limit->second) << "the limit of " << provider.id;
+    EXPECT_LE(provider.totals.used() - provider.totals.unconfirmed, limit->second)
+        << "the limit of " << provider.id;
   }
   for (const auto& pool : fleet_->pools())
     EXPECT_TRUE(pool.removed() || !pool.verdict.text.empty()) << "no verdict for " << pool.id;

@@ -203,6 +203,44 @@ TEST_F(Machines, stop_when_they_are_no_longer_listed) {
   EXPECT_EQ(driver.rows("workers"), 2u);
 }
 
+TEST_F(Machines, that_one_list_forgot_serve_on) {
+  announce({rack_machine(), rack_machine("cloud-8")});
+  ASSERT_TRUE(driver.register_worker("cloud-7"));
+  int lists = 0;
+  driver.cloud().spoil_listing = [&](Listing& listing) {
+    if (++lists % 2 == 1)
+      std::erase_if(listing.announced, [](const AnnouncedMachine& machine) {
+        return machine.worker_id.str() == "cloud-7";
+      });
+  };
+  driver.advance(30min);
+  EXPECT_GE(lists, 30);
+  EXPECT_EQ(driver.worker("cloud-7")->state, WorkerState::running);
+  EXPECT_THAT(driver.worker("cloud-7")->reason, HasSubstr("it has registered"));
+}
+
+TEST_F(Machines, that_are_all_missing_at_once_are_waited_for) {
+  announce({rack_machine(), rack_machine("cloud-8"), rack_machine("cloud-9")});
+  driver.cloud().announced.clear();
+  driver.advance(14min);
+  EXPECT_EQ(driver.workers(WorkerState::running).size(), 3u);
+  EXPECT_THAT(driver.fleet().providers()[0].doubts.at(""), HasSubstr("lacks 3 of 3 workers"));
+  driver.advance(5min);
+  EXPECT_EQ(driver.workers(WorkerState::running).size(), 0u);
+  EXPECT_THAT(driver.worker("cloud-9")->reason, HasSubstr("waited for longer"));
+}
+
+TEST_F(Machines, that_are_no_longer_listed_stop_though_they_report) {
+  announce({rack_machine(), rack_machine("cloud-8")});
+  ASSERT_TRUE(driver.register_worker("cloud-7"));
+  driver.cloud().announced = {rack_machine("cloud-8")};
+  for (int i = 0; i < 12; ++i) {
+    (void)driver.active("cloud-7", 1);
+    driver.advance(10s);
+  }
+  EXPECT_EQ(driver.worker("cloud-7")->state, WorkerState::stopped);
+}
+
 TEST_F(Machines, do_not_stop_because_of_a_listing_with_problems) {
   announce({rack_machine()});
   driver.cloud().spoil_listing = [](Listing& listing) {
@@ -245,8 +283,8 @@ TEST_F(Machines, survive_a_restart) {
   EXPECT_EQ(driver.worker("cloud-7")->origin, Origin::listing);
   EXPECT_EQ(driver.pool("p/w").totals.running, 2);
   EXPECT_EQ(driver.pool("p/w").totals.absent, 2);
-  announce({});
-  EXPECT_EQ(driver.workers(WorkerState::running).size(), 0u);
+  announce({rack_machine("cloud-8")});
+  EXPECT_EQ(driver.workers(WorkerState::running).size(), 1u);
 }
 
 // -------------------------------------------------------------------------------------------------

@@ -145,11 +145,42 @@ TEST(Listing, an_adopted_worker_has_until_its_credentials_would_end_to_register)
   driver.advance(2h);
   ASSERT_NE(driver.worker("cloud-77"), nullptr);
   EXPECT_EQ(driver.worker("cloud-77")->state, WorkerState::requested);
-  const auto reported = driver.fleet().worker_active(driver.name("cloud-77"), 1, driver.now());
-  ASSERT_FALSE(reported.has_value());
-  EXPECT_NE(reported.error().code, "gone") << "it works, and must not be told to end";
   driver.advance(2h);
   EXPECT_NE(driver.worker("cloud-77")->state, WorkerState::requested) << "it never came";
+}
+
+// The host gave it credentials before it forgot it: only that worker has them.
+TEST(Listing, an_adopted_worker_runs_as_soon_as_it_reports_with_its_credentials) {
+  FleetDriver driver = simple_fleet();
+  driver.cloud().add("cloud-77", "p/w", "lc-1");
+  driver.cloud().add("cloud-78", "p/w", "lc-1");
+  driver.advance(61s);
+  EXPECT_TRUE(driver.active("cloud-77", 1));
+  EXPECT_EQ(driver.worker("cloud-77")->state, WorkerState::running);
+  EXPECT_EQ(driver.worker("cloud-77")->busy, 1);
+  const auto asked = driver.fleet().should_terminate(driver.name("cloud-78"), driver.now());
+  ASSERT_TRUE(asked);
+  EXPECT_FALSE(asked->terminate);
+  EXPECT_EQ(driver.worker("cloud-78")->state, WorkerState::running);
+  (void)driver.fleet().change_queue(driver.now());
+  driver.fleet().input_ended();
+  driver.settle();
+  EXPECT_EQ(driver.fleet().queue().workers().size(), 2u) << "both can be leased";
+  const auto renewed = driver.fleet().reregister_worker(driver.name("cloud-77"), driver.secret,
+                                                        driver.secret, driver.now());
+  ASSERT_FALSE(renewed) << "the host does not know its secret";
+  EXPECT_EQ(renewed.error().code, "wrongSecret");
+  EXPECT_TRUE(driver.register_worker("cloud-77").has_value()) << "so it registers again";
+  EXPECT_FALSE(driver.register_worker("cloud-77").has_value()) << "once";
+}
+
+TEST(Listing, a_worker_that_was_launched_and_has_not_registered_does_not_run_by_a_report) {
+  FleetDriver driver = simple_fleet();
+  driver.demand("p/w", 1);
+  const auto reported = driver.active("cloud-1", 1);
+  ASSERT_FALSE(reported.has_value());
+  EXPECT_NE(reported.error().code, "gone") << "it is not to end";
+  EXPECT_EQ(driver.worker("cloud-1")->state, WorkerState::requested);
 }
 
 TEST(Listing, an_instance_that_nobody_knows_is_ended_if_its_pool_is_full) {

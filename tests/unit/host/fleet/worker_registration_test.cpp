@@ -129,9 +129,9 @@ TEST(Work, more_than_a_worker_can_do_is_refused) {
   EXPECT_EQ(driver.active("cloud-9", 0).error().error_class, ErrorClass::not_found);
 }
 
-TEST(Work, of_a_worker_that_does_not_run_is_answered_with_gone) {
-  FleetDriver driver = simple_fleet();
-  driver.demand("p/w", 1);
+TEST(Work, of_a_worker_that_has_ended_is_answered_with_gone) {
+  FleetDriver driver = registered_fleet(1);
+  ASSERT_TRUE(driver.fleet().remove_worker(driver.name("cloud-1"), "test", driver.now()));
   EXPECT_EQ(driver.active("cloud-1", 1).error().code, "gone");
 }
 
