@@ -224,6 +224,7 @@ void Daemon::add_all_routes(const std::string& public_url) {
                {{"version", MUSTER_VERSION}});
     metrics::write_process_metrics(page);
     server_->write_metrics(page);
+    auth_.write_metrics(page);
     if (registrar_) registrar_->meters().write(page);
     if (fleet_) write_fleet_metrics(*fleet_, page);
   });
@@ -374,6 +375,7 @@ void Daemon::take_over(const config::Report& report) {
     status.configuration_problems = problems;
     status.restart_needed = waiting;
   });
+  if (fleet_ && !changed.empty()) fleet_->audit_reload(changed);
   log_.info("the configuration was read again", {{"changed", changed}});
   log_mistakes(report);
   for (const std::string& key : waiting)

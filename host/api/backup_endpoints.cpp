@@ -96,6 +96,7 @@ std::vector<Endpoint> backup_endpoints() {
        .scopes = all_of({"muster:backup"}),
        .handler = OnWorkerThreadWithFleet{back_up},
        .input = "BackupRequest",
+       .audit = audited({"file"}),
        .output = "Backup",
        .errors = {bad_input, "TooManyRequests", unavailable},
        .category = "host",

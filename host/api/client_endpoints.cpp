@@ -64,6 +64,10 @@ ClientStore& store_of(const Call& call) {
   return *services_of(call).clients;
 }
 
+ClientStore::Actor actor_of(const Call& call) {
+  return {*call.caller(), endpoints::audit_event(call)};
+}
+
 Answer shown(const Call& call, const Result<ClientRow>& row) {
   return row ? json_answer(to_json(*row, *call.host().authority)) : to_failure(row.error());
 }
@@ -139,7 +143,7 @@ Answer create_client(const Call& call) {
   if (auto refusal = refuse_without_store(call)) return *refusal;
   const auto wanted = wanted_from(call.body(), {});
   if (!wanted) return to_failure(wanted.error());
-  return shown(call, store_of(call).create(call.parameter("clientId"), *wanted, *call.caller()));
+  return shown(call, store_of(call).create(call.parameter("clientId"), *wanted, actor_of(call)));
 }
 
 Answer change_client(const Call& call) {
@@ -157,7 +161,7 @@ Answer change_client(const Call& call) {
   if (!wanted) return to_failure(wanted.error());
   if (wanted->kind != was.kind)
     return input_error("a client stays what it is, hawk or token; make another one");
-  return shown(call, store_of(call).change(id, *wanted, *call.caller()));
+  return shown(call, store_of(call).change(id, *wanted, actor_of(call)));
 }
 
 Answer rotate_client(const Call& call) {
@@ -166,13 +170,13 @@ Answer rotate_client(const Call& call) {
   const bool now = flag && flag->as_bool();
   return shown(call,
                store_of(call).rotate(call.parameter("clientId"),
-                                     now ? std::chrono::hours(0) : usual_grace, *call.caller()));
+                                     now ? std::chrono::hours(0) : usual_grace, actor_of(call)));
 }
 
 Answer set_disabled(const Call& call, bool disabled) {
   if (auto refusal = refuse_without_store(call)) return *refusal;
   return shown(call,
-               store_of(call).set_disabled(call.parameter("clientId"), disabled, *call.caller()));
+               store_of(call).set_disabled(call.parameter("clientId"), disabled, actor_of(call)));
 }
 
 Answer disable_client(const Call& call) {
@@ -185,7 +189,7 @@ Answer enable_client(const Call& call) {
 
 Answer remove_client(const Call& call) {
   if (auto refusal = refuse_without_store(call)) return *refusal;
-  const auto removed = store_of(call).remove(call.parameter("clientId"), *call.caller());
+  const auto removed = store_of(call).remove(call.parameter("clientId"), actor_of(call));
   return removed ? json_answer(json::object()) : to_failure(removed.error());
 }
 
@@ -254,6 +258,10 @@ void authenticate_hawk(const CallPtr& call) {
   call->finish(json_answer(answer));
 }
 
+// The members of a client's body that the audit log shows; none of them is a secret.
+const std::vector<std::string_view> shown_of_client{"kind", "description", "scopes", "expires",
+                                                    "replayProtection"};
+
 }  // namespace
 
 std::vector<Endpoint> client_endpoints() {
@@ -265,6 +273,7 @@ std::vector<Endpoint> client_endpoints() {
        .handler = OnWorkerThread{rotate_client},
        .input = "RotateRequest",
        .input_required = false,
+       .audit = audited_by_handler({"now"}),
        .output = "ClientWithSecret",
        .errors = {bad_input, missing, conflicting, unavailable},
        .category = "clients",
@@ -274,6 +283,7 @@ std::vector<Endpoint> client_endpoints() {
        .path = base + "/clients/{*clientId}/disable",
        .scopes = all_of({"muster:manage-clients:<clientId>"}),
        .handler = OnWorkerThread{disable_client},
+       .audit = audited_by_handler(),
        .output = "Client",
        .errors = {missing, conflicting, unavailable},
        .category = "clients",
@@ -283,6 +293,7 @@ std::vector<Endpoint> client_endpoints() {
        .path = base + "/clients/{*clientId}/enable",
        .scopes = all_of({"muster:manage-clients:<clientId>"}),
        .handler = OnWorkerThread{enable_client},
+       .audit = audited_by_handler(),
        .output = "Client",
        .errors = {missing, conflicting, unavailable},
        .category = "clients",
@@ -293,6 +304,7 @@ std::vector<Endpoint> client_endpoints() {
        .scopes = all_of({"muster:manage-clients:<clientId>"}),
        .handler = OnWorkerThread{create_client},
        .input = "ClientRequest",
+       .audit = audited_by_handler(shown_of_client),
        .output = "ClientWithSecret",
        .errors = {bad_input, conflicting, unavailable},
        .category = "clients",
@@ -303,6 +315,7 @@ std::vector<Endpoint> client_endpoints() {
        .scopes = all_of({"muster:manage-clients:<clientId>"}),
        .handler = OnWorkerThread{change_client},
        .input = "ClientRequest",
+       .audit = audited_by_handler(shown_of_client),
        .output = "Client",
        .errors = {bad_input, missing, conflicting, unavailable},
        .category = "clients",
@@ -312,6 +325,7 @@ std::vector<Endpoint> client_endpoints() {
        .path = base + "/clients/{*clientId}",
        .scopes = all_of({"muster:manage-clients:<clientId>"}),
        .handler = OnWorkerThread{remove_client},
+       .audit = audited_by_handler(),
        .output = "Empty",
        .errors = {missing, conflicting, unavailable},
        .category = "clients",
@@ -355,6 +369,7 @@ std::vector<Endpoint> client_endpoints() {
        .path = "/api/auth/v1/authenticate-hawk",
        .scopes = open_to_all("checks the credentials that another service was shown"),
        .handler = authenticate_hawk,
+       .audit = not_audited("it changes nothing: it judges a request for another service"),
        .category = "clients",
        .described = false,
        .title = "Check a signed request that another service got"},

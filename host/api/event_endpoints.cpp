@@ -23,7 +23,7 @@ events::Service& events_of(const Call& call) {
 // On the threads that read events: the store's answer may take a while.
 template <Answer (*read)(const Call&)>
 void on_reader(const CallPtr& call) {
-  run_on_worker(call, events_of(*call).readers(), [call] { call->finish(read(*call)); });
+  run_on_worker(call, events_of(*call).readers(), [call] { finish_audited(call, read(*call)); });
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ void delete_dead_letter(const CallPtr& call) {
     const auto letter = letter_of(*call);
     if (!letter) return call->fail(letter.error());
     if (!events_of(*call).erase_dead_letter(call->parameter("name"), letter->number,
-                                            [call] { call->answer(""); }))
+                                            [call] { finish_audited(call, std::string()); }))
       call->fail({"ServiceUnavailable", "the host is stopping"});
   });
 }
@@ -224,6 +224,7 @@ std::vector<Endpoint> event_endpoints() {
        .path = base + "/webhooks/{name}/dead-letters/{number}/retry",
        .scopes = all_of({"muster:manage-dead-letters:<name>"}),
        .handler = on_reader<retry_dead_letter>,
+       .audit = audited(),
        .output = "DeadLetterRetry",
        .status = 202,
        .errors = {missing, conflicting, unavailable},
@@ -234,6 +235,7 @@ std::vector<Endpoint> event_endpoints() {
        .path = base + "/webhooks/{name}/dead-letters/{number}",
        .scopes = all_of({"muster:manage-dead-letters:<name>"}),
        .handler = delete_dead_letter,
+       .audit = audited(),
        .status = 204,
        .errors = {missing, unavailable},
        .category = "events",

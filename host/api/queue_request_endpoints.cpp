@@ -237,6 +237,8 @@ Answer show_any(const Call& call, const Fleet& fleet, Now now) {
   return json_answer(request_document(*found, fleet, now));
 }
 
+constexpr std::string_view of_team = "a team's own work: the request itself says what became of it";
+
 }  // namespace
 
 std::vector<Endpoint> queue_request_endpoints() {
@@ -266,6 +268,7 @@ std::vector<Endpoint> queue_request_endpoints() {
        .scopes = all_of({"muster:request-worker:<team>"}),
        .handler = read_ask,
        .input = "WorkerRequest",
+       .audit = not_audited(of_team),
        .output = "QueueRequest",
        .errors = {bad_input, conflicting, unavailable},
        .category = "queue",
@@ -288,6 +291,7 @@ std::vector<Endpoint> queue_request_endpoints() {
        .path = base + "/teams/{team}/requests/{requestId}",
        .scopes = all_of({"muster:request-worker:<team>"}),
        .handler = read_release,
+       .audit = not_audited(of_team),
        .output = "Empty",
        .errors = {bad_input, missing, unavailable},
        .category = "queue",
@@ -297,6 +301,7 @@ std::vector<Endpoint> queue_request_endpoints() {
        .path = base + "/teams/{team}/requests/{requestId}/heartbeat",
        .scopes = all_of({"muster:request-worker:<team>"}),
        .handler = heartbeat,
+       .audit = not_audited(of_team),
        .output = "QueueRequest",
        .errors = {bad_input, missing, expired, unavailable},
        .category = "queue",
@@ -309,6 +314,7 @@ std::vector<Endpoint> queue_request_endpoints() {
        .scopes = all_of({"muster:request-worker:<team>"}),
        .handler = read_extend,
        .input = "ExtendRequest",
+       .audit = not_audited(of_team),
        .output = "QueueRequest",
        .errors = {bad_input, missing, unavailable},
        .category = "queue",

@@ -13,6 +13,7 @@
 #include "host/auth/caller.hpp"
 #include "host/auth/client.hpp"
 #include "host/auth/lockout.hpp"
+#include "host/auth/refusals.hpp"
 #include "host/scopes/roles.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/networks.hpp"
@@ -85,6 +86,9 @@ class Authority {
   // Nothing if satisfied; else the exact 403 text of Taskcluster.
   static std::optional<std::string> refuse(const Caller& caller, const Expression& wanted);
 
+  // Counted by those who answer with the refusal.
+  Refusals& refusals() const { return refusals_; }
+
   // Named temporary credentials signed by the host's own client.
   struct TemporaryCredentials {
     std::string client_id, access_token, certificate /* JSON text */;
@@ -98,6 +102,7 @@ class Authority {
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
+  mutable Refusals refusals_;
 };
 
 }  // namespace muster::auth

@@ -1,7 +1,7 @@
 #include "host/auth/client_store.hpp"
 
-#include <condition_variable>
 #include <cstring>
+#include <future>
 
 #include "host/identifiers/identifiers.hpp"
 #include "host/store/row.hpp"
@@ -144,44 +144,48 @@ Result<void> ClientStore::check_store() const {
   return Error::transient("nothing can be changed now: " + health.sentence);
 }
 
-Result<void> ClientStore::wait_for(Lock lock, store::Batch batch, events::Event event) {
-  struct State {
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool durable = false;
-  };
-  const auto state = std::make_shared<State>();
-  const bool taken = parts_.committer->submit(
-      std::move(batch), [state, emit = parts_.emit_event, event = std::move(event)]() mutable {
-        if (emit) emit(std::move(event));
-        const std::lock_guard guard(state->mutex);
-        state->durable = true;
-        state->changed.notify_all();
-      });
+Result<void> ClientStore::wait_for(Lock lock, store::Batch batch, events::Event event,
+                                   const Actor& by) {
+  using Outcome = std::optional<Error>;
+  const auto outcome = std::make_shared<std::promise<Outcome>>();
+  auto known = outcome->get_future();
+  std::vector<events::Event> told{std::move(event)};
+  if (by.audit) told.push_back(*by.audit);
+  if (parts_.commit)
+    parts_.commit(std::move(batch), std::move(told),
+                  [outcome](const Outcome& error) { outcome->set_value(error); });
+  else if (!parts_.committer->submit(std::move(batch), [outcome] { outcome->set_value({}); }))
+    return Error::transient("the host is stopping");
   lock.unlock();
-  if (!taken) return Error::transient("the host is stopping");
-  std::unique_lock waiting(state->mutex);
-  while (!state->changed.wait_for(waiting, milliseconds(100), [&] { return state->durable; }))
-    if (!parts_.committer->health().ok)
-      return Error::transient("this is in effect but not durable yet, because the store fails: " +
-                              parts_.committer->health().sentence);
+  const auto not_durable = [](const std::string& why) {
+    return Error::transient("this is in effect but not durable yet, because the store fails: " +
+                            why);
+  };
+  while (known.wait_for(milliseconds(100)) != std::future_status::ready)
+    if (!parts_.committer->health().ok) return not_durable(parts_.committer->health().sentence);
+  try {
+    if (const Outcome error = known.get()) return not_durable(error->message);
+  } catch (const std::future_error&) {  // nobody will say what became of it
+    return Error::transient("the host is stopping");
+  }
   return {};
 }
 
 Result<void> ClientStore::keep(Lock lock, const ClientRow& row, const char* kind,
-                               const Caller& by) {
+                               const Actor& by) {
   rows_[row.client_id] = row;
   make_known(row);
-  return wait_for(std::move(lock), {store::put(row)}, event_of(kind, row, by, parts_.clock->now()));
+  return wait_for(std::move(lock), {store::put(row)},
+                  event_of(kind, row, by.caller, parts_.clock->now()), by);
 }
 
 Result<ClientStore::Made> ClientStore::create(const std::string& client_id, const Wanted& wanted,
-                                              const Caller& by) {
+                                              const Actor& by) {
   if (!identifiers::is_client_id(client_id))
     return Error::invalid("a clientId has 1 to 1024 letters, digits and !@/:.+|_-");
   if (client_id == "admin" || client_id.starts_with("muster/"))
     return Error::invalid("the host keeps the names `admin` and `muster/...` for itself");
-  if (const auto may = check_scopes(wanted.scopes, by); !may) return may.error();
+  if (const auto may = check_scopes(wanted.scopes, by.caller); !may) return may.error();
   if (const auto ok = check_store(); !ok) return ok.error();
   Lock lock(mutex_);
   if (rows_.contains(client_id) || parts_.authority->is_configured(client_id))
@@ -222,11 +226,11 @@ Result<ClientRow*> ClientStore::changeable(const std::string& client_id, const C
 }
 
 Result<ClientRow> ClientStore::change(const std::string& client_id, const Wanted& wanted,
-                                      const Caller& by) {
-  if (const auto may = check_scopes(wanted.scopes, by); !may) return may.error();
+                                      const Actor& by) {
+  if (const auto may = check_scopes(wanted.scopes, by.caller); !may) return may.error();
   if (const auto ok = check_store(); !ok) return ok.error();
   Lock lock(mutex_);
-  const auto found = changeable(client_id, by);
+  const auto found = changeable(client_id, by.caller);
   if (!found) return found.error();
   ClientRow row = **found;
   row.description = wanted.description;
@@ -240,10 +244,10 @@ Result<ClientRow> ClientStore::change(const std::string& client_id, const Wanted
 }
 
 Result<ClientStore::Made> ClientStore::rotate(const std::string& client_id, milliseconds grace,
-                                              const Caller& by) {
+                                              const Actor& by) {
   if (const auto ok = check_store(); !ok) return ok.error();
   Lock lock(mutex_);
-  const auto found = changeable(client_id, by);
+  const auto found = changeable(client_id, by.caller);
   if (!found) return found.error();
   Made made{**found, random_token()};
   const Time now = parts_.clock->now();
@@ -258,10 +262,10 @@ Result<ClientStore::Made> ClientStore::rotate(const std::string& client_id, mill
 }
 
 Result<ClientRow> ClientStore::set_disabled(const std::string& client_id, bool disabled,
-                                            const Caller& by) {
+                                            const Actor& by) {
   if (const auto ok = check_store(); !ok) return ok.error();
   Lock lock(mutex_);
-  const auto found = changeable(client_id, by);
+  const auto found = changeable(client_id, by.caller);
   if (!found) return found.error();
   ClientRow row = **found;
   if (row.disabled == disabled) return row;
@@ -272,16 +276,16 @@ Result<ClientRow> ClientStore::set_disabled(const std::string& client_id, bool d
   return row;
 }
 
-Result<void> ClientStore::remove(const std::string& client_id, const Caller& by) {
+Result<void> ClientStore::remove(const std::string& client_id, const Actor& by) {
   if (const auto ok = check_store(); !ok) return ok.error();
   Lock lock(mutex_);
-  const auto found = changeable(client_id, by);
+  const auto found = changeable(client_id, by.caller);
   if (!found) return found.error();
   const ClientRow row = **found;
   rows_.erase(client_id);
   parts_.authority->remove(client_id);
   return wait_for(std::move(lock), {store::erase<ClientRow>({client_id})},
-                  event_of("client-removed", row, by, parts_.clock->now()));
+                  event_of("client-removed", row, by.caller, parts_.clock->now()), by);
 }
 
 void ClientStore::write_everything(store::Batch& rows) const {

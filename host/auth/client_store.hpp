@@ -6,6 +6,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <vector>
 
 #include "host/auth/authority.hpp"
 #include "host/auth/secret_box.hpp"
@@ -25,8 +27,10 @@ class ClientStore {
     store::Committer* committer = nullptr;
     const Clock* clock = nullptr;
     Log log = {};
-    // Told of every change once it is durable.
-    std::function<void(events::Event)> emit_event = {};
+    // Makes rows durable together with the events of their change; `done` is called once, then or
+    // with the error, or destroyed if the host stops. None: the committer writes the rows alone.
+    using Done = std::function<void(const std::optional<Error>&)>;
+    std::function<void(store::Batch, std::vector<events::Event>, Done)> commit = {};
   };
   // Reads all clients and makes them known. One whose secret cannot be decrypted is logged and
   // stays out until it is rotated.
@@ -45,16 +49,24 @@ class ClientStore {
     Secret secret;  // shown to the caller once, never again
   };
 
+  // Who changes a client, and the event of the audit log that becomes durable with the change.
+  struct Actor {
+    Actor(const Caller& who, std::optional<events::Event> event = std::nullopt)
+        : caller(who), audit(std::move(event)) {}
+    const Caller& caller;
+    std::optional<events::Event> audit;
+  };
+
   // Errors: `invalid` (the name, the scopes; code "RequestConflict" if there is one), `auth` (the
   // caller lacks scopes that it would give, or that the client has), `notFound`, `transient` (the
   // store).
-  Result<Made> create(const std::string& client_id, const Wanted& wanted, const Caller& by);
-  Result<ClientRow> change(const std::string& client_id, const Wanted& wanted, const Caller& by);
+  Result<Made> create(const std::string& client_id, const Wanted& wanted, const Actor& by);
+  Result<ClientRow> change(const std::string& client_id, const Wanted& wanted, const Actor& by);
   // The old secret counts for another `grace`.
   Result<Made> rotate(const std::string& client_id, std::chrono::milliseconds grace,
-                      const Caller& by);
-  Result<ClientRow> set_disabled(const std::string& client_id, bool disabled, const Caller& by);
-  Result<void> remove(const std::string& client_id, const Caller& by);
+                      const Actor& by);
+  Result<ClientRow> set_disabled(const std::string& client_id, bool disabled, const Actor& by);
+  Result<void> remove(const std::string& client_id, const Actor& by);
 
   std::vector<ClientRow> list() const;
   // Puts of all of them, the host's own among them.
@@ -73,8 +85,8 @@ class ClientStore {
   Result<ClientRow*> changeable(const std::string& client_id, const Caller& by);
   Result<void> check_store() const;
   // Puts the row, lets go of the lock, and waits.
-  Result<void> keep(Lock lock, const ClientRow& row, const char* kind, const Caller& by);
-  Result<void> wait_for(Lock lock, store::Batch batch, events::Event event);
+  Result<void> keep(Lock lock, const ClientRow& row, const char* kind, const Actor& by);
+  Result<void> wait_for(Lock lock, store::Batch batch, events::Event event, const Actor& by);
 
   const SecretBox box_;
   const Parts parts_;

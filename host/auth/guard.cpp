@@ -59,17 +59,28 @@ std::string Guard::scope_of(const Request& request) const {
   return method == "GET" ? "muster:get" : "muster:admin";
 }
 
+Response Guard::refuse_unknown(const Request& request) const {
+  authority_.refusals().count(Refusals::Reason::credentials);
+  return unknown_caller(request);
+}
+
 std::optional<Response> Guard::operator()(Request& request) const {
   auto verified = authority_.authenticate_head(request);
-  if (!verified) return unauthenticated(request, verified.error());
+  if (!verified) {
+    authority_.refusals().count(verified.error().error_class == ErrorClass::throttle
+                                    ? Refusals::Reason::lockout
+                                    : Refusals::Reason::credentials);
+    return unauthenticated(request, verified.error());
+  }
   const auto& caller = verified->caller;
   request.client_id = caller->client_id;
   if (request.route
           .empty()) {  // there is nothing there, which is for those to know who may come in
-    if (request.client_id.empty()) return unknown_caller(request);
+    if (request.client_id.empty()) return refuse_unknown(request);
   } else if (const std::string wanted = scope_of(request);
              !wanted.empty() && !caller->scopes.satisfies(wanted)) {
-    if (request.client_id.empty()) return unknown_caller(request);
+    if (request.client_id.empty()) return refuse_unknown(request);
+    authority_.refusals().count(Refusals::Reason::scopes);
     return http::error_answer(request, 403, "InsufficientScopes",
                               *Authority::refuse(*caller, scope(wanted)));
   }

@@ -29,6 +29,8 @@ class Guard {
   std::string scope_of(const http::Request& request) const;
 
  private:
+  http::Response refuse_unknown(const http::Request& request) const;
+
   const Authority& authority_;
   std::span<const RouteScope> table_;
 };

@@ -61,8 +61,10 @@ bool Call::authenticate_head() {
 }
 
 void Call::fail_authentication(const Error& error) const {
-  if (error.error_class == ErrorClass::throttle)
+  if (error.error_class == ErrorClass::throttle) {
+    host().authority->refusals().count(auth::Refusals::Reason::lockout);
     return fail({"TooManyRequests", error.message, error.hold});
+  }
   fail({"AuthenticationFailed", error.message},
        {{"WWW-Authenticate", auth::Authority::challenge(error)}});
 }
@@ -125,7 +127,15 @@ void Call::answer(std::string body) const {
   respond(api_->answer(*this, std::move(body)));
 }
 
+void Call::count_refusal(const Failure& failure) const {
+  using auth::Refusals;
+  Refusals& refusals = host().authority->refusals();
+  if (failure.code == "InsufficientScopes") refusals.count(Refusals::Reason::scopes);
+  if (failure.code == "AuthenticationFailed") refusals.count(Refusals::Reason::credentials);
+}
+
 void Call::fail(const Failure& failure, std::vector<http::Header> headers) const {
+  if (host().authority) count_refusal(failure);
   http::Response response = api_->failure(*this, failure, std::move(headers));
   if (failure.retry_after)
     response.headers.push_back({"Retry-After", std::to_string(failure.retry_after->count())});

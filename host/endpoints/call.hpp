@@ -110,6 +110,7 @@ class Call {
   void fail_unexpectedly(std::string_view what) const;
 
  private:
+  void count_refusal(const Failure& failure) const;
   std::string scope_value(std::string_view name, const Values& values) const;
 
   std::shared_ptr<const Api> api_;

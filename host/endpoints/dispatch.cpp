@@ -1,6 +1,7 @@
 #include "host/endpoints/dispatch.hpp"
 
 #include <exception>
+#include <stdexcept>
 
 #include "host/auth/authority.hpp"
 #include "host/fleet/service.hpp"
@@ -40,6 +41,19 @@ std::function<void(fleet::Fleet&, fleet::Now)> answering_exceptions(
   };
 }
 
+// A row that changes something and does not say whether that is audited is a bug of its table.
+void check_audit(const Endpoint& endpoint) {
+  if (endpoint.method != "GET" && endpoint.audit.kind() == Audit::Kind::undecided)
+    throw std::logic_error(std::string(endpoint.name) +
+                           " must say whether it is in the audit log; see host/endpoints/audit.hpp");
+}
+
+bool leaves_audit_event(const Call& call) {
+  const Endpoint& row = call.endpoint();
+  return row.audit.is_written_by_dispatcher() &&
+         !(row.leaves_no_audit_event && row.leaves_no_audit_event(call));
+}
+
 struct RunHandler {
   const CallPtr& call;
 
@@ -56,7 +70,7 @@ struct RunHandler {
     change_fleet(call, std::move(*change));
   }
   void operator()(OnWorkerThread handler) const {
-    run_on_worker(call, [call = call, handler] { call->finish(handler.answer(*call)); });
+    run_on_worker(call, [call = call, handler] { finish_audited(call, handler.answer(*call)); });
   }
   void operator()(OnWorkerThreadWithFleet handler) const {
     if (has_fleet(call)) (*this)(OnWorkerThread{handler.answer});
@@ -138,6 +152,7 @@ void add_routes(http::Router& router, const std::shared_ptr<const Api>& api,
                 std::span<const Endpoint> rows) {
   for (const Endpoint& endpoint : rows) {
     for (const std::string& name : parameters_of(endpoint)) pattern_of_path(name);  // throws
+    check_audit(endpoint);                                                          // throws
     router.add(
         std::string(endpoint.method), endpoint.path,
         [api, &endpoint](http::Request&& request, const http::Reply& reply) {
@@ -179,12 +194,40 @@ void change_fleet(const CallPtr& call, FleetChange change) {
   auto made = std::make_shared<Answer>(Failure{"InternalServerError", "nothing was done"});
   call->host().fleet->post_change(
       answering_exceptions(call,
-                           [made, change = std::move(change)](fleet::Fleet& fleet, fleet::Now now) {
+                           [call, made, change = std::move(change)](fleet::Fleet& fleet,
+                                                                    fleet::Now now) {
                              *made = change(fleet, now);
+                             // In the same transaction as what was changed.
+                             if (*made && leaves_audit_event(*call))
+                               fleet.tell(audit_event(*call), now);
                            }),
       [call, made](const std::optional<Error>& error) {
         if (error) return call->fail({"ReadOnly", error->message});
         call->finish(std::move(*made));
+      });
+}
+
+// What was changed stays changed if the event cannot be written; the log has it then.
+void finish_audited(const CallPtr& call, Answer answer) {
+  if (!answer || !leaves_audit_event(*call)) return call->finish(std::move(answer));
+  events::Event event = audit_event(*call);
+  const auto given = std::make_shared<Answer>(std::move(answer));
+  const auto log_event = [call, text = event.text](const std::string& problem) {
+    call->host().log.error("an event of the audit log cannot be written",
+                           {{"event", text},
+                            {"request", call->request().id},
+                            {"client", call->client_id()},
+                            {"problem", problem}});
+  };
+  if (!call->host().fleet) {
+    log_event(call->host().problem);
+    return call->finish(std::move(*given));
+  }
+  call->host().fleet->post_change(
+      [event = std::move(event)](fleet::Fleet& fleet, fleet::Now now) { fleet.tell(event, now); },
+      [call, given, log_event](const std::optional<Error>& error) {
+        if (error) log_event(error->message);
+        call->finish(std::move(*given));
       });
 }
 

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "host/endpoints/audit.hpp"
 #include "host/endpoints/failure.hpp"
 #include "host/endpoints/pattern.hpp"
 #include "host/endpoints/scopes.hpp"
@@ -84,6 +85,7 @@ struct Endpoint {
   std::vector<QueryParameter> query = {};
   std::string_view input = {};  // the schema of the body; empty: none is read
   bool input_required = true;
+  Audit audit = {};  // required of all rows but GET
   // The largest body; 0: http.maxBodyBytes, or http.maxOpenBodyBytes without valid credentials.
   std::uint64_t max_body_bytes = 0;
   std::string_view output = {};  // the schema of the answer; empty: none
@@ -102,6 +104,8 @@ struct Endpoint {
   bool handler_reads_query = false;  // the query is not checked before
   // Asked before anything of the request is read: a failure that it returns is the answer.
   std::optional<Failure> (*refuse_at_once)(const Call&) = nullptr;
+  // Asked for a row that is audited: whether this call is no change that the audit log shows.
+  bool (*leaves_no_audit_event)(const Call&) = nullptr;
   // Told when the checks have refused the request.
   void (*note_bad_request)(const Call&) = nullptr;
 

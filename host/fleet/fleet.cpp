@@ -226,6 +226,11 @@ void Fleet::tell(events::Event event, Now now) {
   parts_->outbox.record(std::move(event));
 }
 
+void Fleet::keep_rows(const store::Batch& rows, Now now) {
+  const Change change(*this, now);
+  for (const store::Change& row : rows) parts_->outbox.change(row);
+}
+
 // -------------------------------------------------------------------------------------------------
 // Workers
 

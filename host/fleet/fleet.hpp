@@ -62,6 +62,8 @@ class Fleet {
   void answered(Answer answer, Now now);
   // Something that happened outside; it gets its number here and is durable with the next changes.
   void tell(events::Event event, Now now);
+  // Rows that others keep in the same store: durable with the next changes, in one transaction.
+  void keep_rows(const store::Batch& rows, Now now);
 
   // Pools of the API. Refused for one that a file configures, naming the file.
   Result<void> put_api_pool(const std::shared_ptr<const PoolSpec>& spec, json::object document,

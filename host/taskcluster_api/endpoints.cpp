@@ -12,6 +12,8 @@ namespace muster::taskcluster_api {
 namespace {
 
 using endpoints::all_of;
+using endpoints::audited;
+using endpoints::not_audited;
 using endpoints::open_to_all;
 using endpoints::Payload;
 using endpoints::QueryParameter;
@@ -68,6 +70,7 @@ const std::vector<Endpoint>& table() {
        .scopes = all_of({"worker-manager:pause-launch-config:<workerPoolId>/<launchConfigId>"}),
        .handler = pause_launch_config,
        .input = "pause-launch-config-request",
+       .audit = audited({"until", "reason"}),
        .output = "worker-pool-launch-config",
        .category = "Worker Pool Launch Configs",
        .stable = false,
@@ -78,6 +81,7 @@ const std::vector<Endpoint>& table() {
        .path = base + "/worker-pool/{*workerPoolId}/launch-configs/{launchConfigId}/resume",
        .scopes = all_of({"worker-manager:resume-launch-config:<workerPoolId>/<launchConfigId>"}),
        .handler = resume_launch_config,
+       .audit = audited(),
        .output = "worker-pool-launch-config",
        .category = "Worker Pool Launch Configs",
        .stable = false,
@@ -89,6 +93,7 @@ const std::vector<Endpoint>& table() {
        .scopes = all_of({manage_pool, use_provider}),
        .handler = create_worker_pool,
        .input = "create-worker-pool-request",
+       .audit = audited({"providerId", "owner", "emailOnError", "description"}),
        .output = "worker-pool-full",
        .category = "Worker Pools",
        .title = "Make a worker pool",
@@ -101,6 +106,7 @@ const std::vector<Endpoint>& table() {
        .scopes = all_of({manage_pool, use_provider}),
        .handler = update_worker_pool,
        .input = "update-worker-pool-request",
+       .audit = audited({"providerId", "owner", "emailOnError", "description"}),
        .output = "worker-pool-full",
        .category = "Worker Pools",
        .stable = false,
@@ -112,6 +118,7 @@ const std::vector<Endpoint>& table() {
        .path = base + "/worker-pool/{*workerPoolId}",
        .scopes = all_of({manage_pool}),
        .handler = delete_worker_pool,
+       .audit = audited(),
        .output = "worker-pool-full",
        .category = "Worker Pools",
        .title = "Delete a worker pool",
@@ -187,6 +194,7 @@ const std::vector<Endpoint>& table() {
            {"assume:worker-pool:<workerPoolId>", "assume:worker-id:<workerGroup>/<workerId>"}),
        .handler = report_worker_error,
        .input = "report-worker-error-request",
+       .audit = not_audited("a worker reports on itself, and the error is an event"),
        .output = "worker-pool-error",
        .category = "Worker Interface",
        .title = "Report an error of a worker",
@@ -243,6 +251,7 @@ const std::vector<Endpoint>& table() {
        .scopes = all_of({"worker-manager:create-worker:<workerPoolId>/<workerGroup>/<workerId>"}),
        .handler = create_worker,
        .input = "create-worker-request",
+       .audit = audited({"capacity", "expires"}),
        .output = "worker-full",
        .category = "Workers",
        .title = "Declare a worker",
@@ -257,6 +266,7 @@ const std::vector<Endpoint>& table() {
        .scopes = all_of({"worker-manager:update-worker:<workerPoolId>/<workerGroup>/<workerId>"}),
        .handler = update_worker,
        .input = "create-worker-request",
+       .audit = audited({"capacity", "expires"}),
        .output = "worker-full",
        .category = "Workers",
        .title = "Change a declared worker",
@@ -268,9 +278,11 @@ const std::vector<Endpoint>& table() {
        .path = one_worker,
        .scopes = all_of({"worker-manager:remove-worker:<workerPoolId>/<workerGroup>/<workerId>"}),
        .handler = remove_worker,
+       .audit = audited(),
        .category = "Workers",
        .title = "Remove a worker",
-       .description = "Ends a worker. It stays visible as stopping, then as stopped."},
+       .description = "Ends a worker. It stays visible as stopping, then as stopped.",
+       .leaves_no_audit_event = is_worker_itself},
       {.name = "shouldWorkerTerminate",
        .method = "GET",
        .path = base + "/workers/{workerPoolId}/{workerGroup}/{workerId}/should-terminate",
@@ -300,6 +312,7 @@ const std::vector<Endpoint>& table() {
            open_to_all("a worker that registers has no credentials yet; it proves its identity"),
        .handler = register_worker,
        .input = "register-worker-request",
+       .audit = not_audited("a worker registers itself, which is an event worker-running"),
        .max_body_bytes = 64 * 1024,
        .output = "register-worker-response",
        .category = "Worker Interface",
@@ -315,6 +328,7 @@ const std::vector<Endpoint>& table() {
            all_of({"worker-manager:reregister-worker:<workerPoolId>/<workerGroup>/<workerId>"}),
        .handler = reregister_worker,
        .input = "reregister-worker-request",
+       .audit = not_audited("a worker renews its own credentials"),
        .output = "reregister-worker-response",
        .category = "Worker Interface",
        .stable = false,

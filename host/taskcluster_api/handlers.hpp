@@ -36,6 +36,8 @@ Answer get_worker(const Call& call, const fleet::Fleet& fleet, fleet::Now now);
 void create_worker(const CallPtr& call);
 void update_worker(const CallPtr& call);
 FleetChangeOrFailure remove_worker(const Call& call);
+// Whether a worker of the path calls with its own credentials: it signs off.
+bool is_worker_itself(const Call& call);
 void should_worker_terminate(const CallPtr& call);
 
 // errors.cpp

@@ -172,6 +172,11 @@ Answer get_worker(const Call& call, const Fleet& fleet, Now now) {
   return text.take();
 }
 
+bool is_worker_itself(const Call& call) {
+  const registration::Claim claim{name_of(call), {}};
+  return call.client_id().starts_with("worker/") && call.client_id().ends_with("/" + claim.key());
+}
+
 FleetChangeOrFailure remove_worker(const Call& call) {
   return FleetChange([name = name_of(call), by = call.client_id(),
                       providers = parts_of(call).providers()](Fleet& fleet, Now now) -> Answer {

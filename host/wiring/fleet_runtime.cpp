@@ -318,6 +318,19 @@ void FleetRuntime::configuration_changed(std::shared_ptr<const config::HostConfi
   reload_worker_configurations();
 }
 
+void FleetRuntime::audit_reload(const std::string& changed) {
+  events::Event event;
+  event.kind = events::audit_kind;
+  event.text = "(host): reloadHostConfiguration: " + changed;
+  event.details = {{"action", "reloadHostConfiguration"},
+                   {"by", "(host)"},
+                   {"reason", "SIGHUP"},
+                   {"about", {{"file", configuration()->file.string()}}},
+                   {"changed", {{"keys", changed}}}};
+  fleet_->post(
+      [event = std::move(event)](fleet::Fleet& fleet, fleet::Now now) { fleet.tell(event, now); });
+}
+
 void FleetRuntime::providers_configured(std::shared_ptr<const config::HostConfiguration> next) {
   reporter_.configure(std::move(next));
 }

@@ -46,6 +46,9 @@ class FleetRuntime {
   // The rest of it, after the plugins got it.
   void configuration_changed(std::shared_ptr<const config::HostConfiguration> configuration);
 
+  // Writes to the audit log that the host's configuration was read again, with the changed keys.
+  void audit_reload(const std::string& changed);
+
   fleet::Service& fleet() { return *fleet_; }
   events::Service& events() { return *events_; }
   const store::Store& store() const { return *store_; }

@@ -126,6 +126,14 @@ Result<void> HostAuth::write_admin_file(const fs::path& data_directory, const st
   return write_file_atomically(data_directory / "admin.env", env_text(url, key), 0600);
 }
 
+void HostAuth::write_metrics(metrics::Page& page) const {
+  for (std::size_t at = 0; at < std::size(auth::Refusals::names); ++at)
+    page.counter("muster_auth_refusals_total", "Requests that were not let in, by reason",
+                 static_cast<double>(
+                     authority_.refusals().of(static_cast<auth::Refusals::Reason>(at))),
+                 {{"reason", std::string(auth::Refusals::names[at])}});
+}
+
 void HostAuth::open_store(const store::Store& store, fleet::Service& fleet,
                           const fs::path& data_directory) {
   auto box = auth::SecretBox::open(data_directory / "secrets.key");
@@ -138,10 +146,14 @@ void HostAuth::open_store(const store::Store& store, fleet::Service& fleet,
   parts.committer = &fleet.committer();
   parts.clock = &clock_;
   parts.log = log_;
-  parts.emit_event = [&fleet](events::Event event) {
-    fleet.post([event = std::move(event)](fleet::Fleet& state, fleet::Now now) {
-      state.tell(event, now);
-    });
+  parts.commit = [&fleet](store::Batch rows, std::vector<events::Event> told,
+                          auth::ClientStore::Parts::Done done) {
+    fleet.post_change(
+        [rows = std::move(rows), told = std::move(told)](fleet::Fleet& state, fleet::Now now) {
+          state.keep_rows(rows, now);
+          for (const events::Event& event : told) state.tell(event, now);
+        },
+        std::move(done));
   };
   auto opened = auth::ClientStore::open(store, std::move(*box), std::move(parts));
   if (opened) {

@@ -8,6 +8,7 @@
 #include "host/auth/client_store.hpp"
 #include "host/config/host_configuration.hpp"
 #include "host/fleet/service.hpp"
+#include "lib/metrics/metrics.hpp"
 
 namespace muster {
 
@@ -29,6 +30,9 @@ class HostAuth {
   void open_store(const store::Store& store, fleet::Service& fleet,
                   const std::filesystem::path& data_directory);
   void store_unavailable(std::string reason) { store_unavailable_ = std::move(reason); }
+
+  // How many requests were not let in.
+  void write_metrics(metrics::Page& page) const;
 
   auth::Authority& authority() { return authority_; }
   auth::ClientStore* book() { return book_.get(); }

@@ -81,12 +81,18 @@ void StatusEventSource::observe(
 }
 
 void StatusEventSource::observe(const pools::Status& configuration) {
-  if (configuration.revision != serving_ && !serving_.empty() && !configuration.revision.empty())
+  if (configuration.revision != serving_ && !serving_.empty() && !configuration.revision.empty()) {
+    const json::object about{{"source", configuration.source},
+                             {"revision", configuration.revision}};
     emit("configuration-accepted",
          "worker configurations " + configuration.revision + ": " +
              count_of(configuration.pools, "pool") + ", " +
              count_of(configuration.launch_configs, "launch configuration"),
-         {{"source", configuration.source}, {"revision", configuration.revision}});
+         about);
+    emit(events::audit_kind,
+         configuration.source + ": acceptWorkerConfigurations revision=" + configuration.revision,
+         {{"action", "acceptWorkerConfigurations"}, {"by", configuration.source}, {"about", about}});
+  }
   if (!configuration.revision.empty()) serving_ = configuration.revision;
 
   // One that only waits for its providers is not refused.

@@ -21,6 +21,8 @@ namespace muster::events {
 //
 // The host: plugin-activated, -refused, -stopped; configuration-accepted, -refused, -emptied;
 // client-created, -changed, -removed; relay-registration; store-repaired, store-incomplete.
+//
+// Who changed what: audit.
 struct Event {
   static constexpr std::string_view table = "events";
   static constexpr std::size_t key_columns = 1;
@@ -46,6 +48,8 @@ struct Event {
                  optional("details", &Event::details));
   }
 };
+
+inline constexpr const char* audit_kind = "audit";
 
 // How far one consumer has come: "amqp", or "webhook/<name>".
 struct DeliveryRow {

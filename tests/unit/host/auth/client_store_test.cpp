@@ -63,9 +63,13 @@ class ClientStoreTest : public ::testing::Test {
     parts.authority = authority.get();
     parts.committer = committer.get();
     parts.clock = &clock;
-    parts.emit_event = [this](const events::Event& event) {
-      const std::lock_guard guard(told_mutex);
-      told.push_back(event.kind + " " + event.text);
+    parts.commit = [this](store::Batch rows, const std::vector<events::Event>& events,
+                          const ClientStore::Parts::Done& done) {
+      committer->submit(std::move(rows), [this, events, done] {
+        const std::lock_guard guard(told_mutex);
+        for (const events::Event& event : events) told.push_back(event.kind + " " + event.text);
+        done({});
+      });
     };
     book = ClientStore::open(store, SecretBox::open(folder / key).value(), parts).value();
   }

@@ -159,7 +159,16 @@ api::Services Fixture::own_services() {
                                .committer = &fleet->committer(),
                                .clock = clock.get(),
                                .log = {},
-                               .emit_event = [](const events::Event&) {}});
+                               .commit = [this](store::Batch rows, std::vector<events::Event> told,
+                                                auth::ClientStore::Parts::Done done) {
+                                 fleet->post_change(
+                                     [rows = std::move(rows), told = std::move(told)](
+                                         fleet::Fleet& of, fleet::Now at) {
+                                       of.keep_rows(rows, at);
+                                       for (const events::Event& event : told) of.tell(event, at);
+                                     },
+                                     std::move(done));
+                               }});
   EXPECT_TRUE(opened);
   client_store_ = std::move(*opened);
   services.clients = client_store_.get();
