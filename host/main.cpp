@@ -9,7 +9,7 @@
 #include "host/command_line.hpp"
 #include "host/config/default_configuration.hpp"
 #include "host/daemon.hpp"
-#include "host/pools/queue_section.hpp"
+#include "host/pools/offline_check.hpp"
 
 namespace {
 
@@ -36,7 +36,7 @@ bool worker_configurations_are_good(const config::HostConfiguration& configurati
     std::fprintf(stderr, "%s\n", files.error().message.c_str());
     return false;
   }
-  const auto problems = pools::check_without_providers(rules::ConfigurationSet::from_files(*files));
+  const auto problems = pools::check_offline(*files, {});
   for (const rules::Problem& problem : problems)
     std::fprintf(stderr, "%s\n", rules::to_string(problem).c_str());
   return !rules::has_errors(problems);

@@ -60,6 +60,19 @@ void add_instances(Lines& lines, const json::array& instances, const char* title
   }
 }
 
+void add_held_files(Lines& lines, const json::array& files) {
+  for (const json::value& item : files) {
+    if (!item.is_object()) continue;
+    const json::object& file = item.get_object();
+    lines.add("held back",
+              text_of(file, "file") +
+                  (text_of(file, "inForce") == "lastGood" ? " (its last good version is in force): "
+                                                          : " (no version of it can serve): ") +
+                  text_of(file, "reason"),
+              Look::red);
+  }
+}
+
 // What keeps the fleet from deciding, and what the newest worker configurations are refused for.
 void add_fleet(Lines& lines, const json::object& fleet) {
   const std::string state = text_of(fleet, "state");
@@ -73,6 +86,7 @@ void add_fleet(Lines& lines, const json::object& fleet) {
   lines.add("workers from", text_of(workers, "source"));
   lines.add("revision", text_of(workers, "revision"));
   lines.add_members(list_of(workers, "problems"), "text", "problem", Look::red);
+  add_held_files(lines, list_of(workers, "heldFiles"));
   lines.add_members(list_of(workers, "waits"), "reason", "waits for", Look::yellow);
   const json::value* held = workers.if_contains("heldBack");
   lines.add(held && held->is_bool() && held->get_bool() ? "held back" : "source",

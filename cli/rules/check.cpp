@@ -6,10 +6,10 @@
 
 #include "cli/command.hpp"
 #include "cli/rules/commands.hpp"
+#include "cli/rules/judge.hpp"
 #include "cli/rules/problems.hpp"
 #include "cli/rules/target.hpp"
 #include "cli/terminal.hpp"
-#include "host/pools/queue_section.hpp"
 
 namespace muster::cli {
 namespace {
@@ -21,6 +21,7 @@ struct CheckOptions {
   std::string format = "text";
   bool json = false;
   bool strict = false;
+  JudgeOptions judge = {};
 };
 
 struct Counts {
@@ -59,12 +60,13 @@ std::string summary(const Counts& counts, const Style& style) {
          count_of(counts.files, "worker configuration") + "\n";
 }
 
-json::object to_json(const Counts& counts, const rules::Problems& problems) {
+json::object to_json(const Counts& counts, const Judgement& judgement) {
   return {
       {"ok", counts.errors == 0},           {"errors", counts.errors},
       {"warnings", counts.warnings},        {"configurations", counts.files},
       {"workerTypes", counts.worker_types}, {"launchConfigurations", counts.launch_configurations},
-      {"problems", problems_json(problems)}};
+      {"problems", problems_json(judgement.problems)},
+      {"notes", json::array(judgement.notes.begin(), judgement.notes.end())}};
 }
 
 void run(const CheckOptions& options) {
@@ -81,7 +83,8 @@ void run(const CheckOptions& options) {
                     : options.path.empty() ? default_folder(as_json)
                                            : fs::path(options.path);
   const auto folder = load_folder(path, as_json);
-  auto problems = pools::check_without_providers(folder.set);
+  Judgement judgement = judge(folder.files, options.judge, as_json);
+  rules::Problems& problems = judgement.problems;
   const auto only = one_file ? tidy(options.path) : "";
   if (one_file)
     std::erase_if(problems, [&](const auto& problem) { return problem.position.file != only; });
@@ -93,7 +96,7 @@ void run(const CheckOptions& options) {
          as_json);
   const auto style = Style::of_stdout();
   if (as_json) {
-    print_json(to_json(counts, problems));
+    print_json(to_json(counts, judgement));
   } else if (options.format == "github") {
     print(problems_github(problems));
     print(summary(counts, style));
@@ -101,7 +104,11 @@ void run(const CheckOptions& options) {
     print(problems_text(problems, folder.files, style));
     print(summary(counts, style));
   }
-  if (counts.errors > 0 || (options.strict && counts.warnings > 0)) throw Exit{exit_failed};
+  if (!as_json)
+    for (const std::string& note : judgement.notes)
+      std::fprintf(stderr, "muster: not everything is checked: %s\n", note.c_str());
+  if (counts.errors > 0 || (options.strict && (counts.warnings > 0 || !judgement.notes.empty())))
+    throw Exit{exit_failed};
 }
 
 }  // namespace
@@ -110,6 +117,12 @@ void add_check(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
   auto* command = app.add_subcommand("check", "Check worker configurations");
   command->footer(
+      "What a host would refuse is an error here: the schemas are those of the plugins that come "
+      "with\n"
+      "muster. A plugin of your own gives its schema with --plugins. --host asks a host that runs, "
+      "which\n"
+      "judges with all its providers and changes nothing.\n"
+      "\n"
       "Exit code: 0 no errors, 1 errors found, 2 wrong command line.\n"
       "Example: muster check configs/workers --format=github");
   command->add_option("path", options->path,
@@ -118,7 +131,16 @@ void add_check(CLI::App& app) {
   command->add_option("--format", options->format, "text, github (annotations) or json")
       ->check(CLI::IsMember({"text", "github", "json"}));
   command->add_flag("--json", options->json, "Print JSON; the same as --format=json");
-  command->add_flag("--strict", options->strict, "Exit with 1 on warnings too");
+  command->add_flag("--strict", options->strict, "Exit with 1 on warnings too, and if something could not be checked");
+  auto* plugins =
+      command->add_option("--plugins", options->judge.plugin_folders,
+                          "Folder with plugins of your own, whose sections are checked too");
+  command->add_option("--host", options->judge.host.url,
+                      "Let this host judge: its address, such as http://127.0.0.1:8600")
+      ->excludes(plugins);
+  command->add_option("--token", options->judge.host.token, "Token for the host [MUSTER_TOKEN]");
+  command->add_option("--ca-file", options->judge.host.ca_file,
+                      "Certificates that the host's may be signed by [MUSTER_CA_FILE]");
   command->callback([options] { run(*options); });
 }
 

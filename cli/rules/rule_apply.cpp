@@ -5,6 +5,7 @@
 #include <muster/rules/document.hpp>
 
 #include "cli/exit_code.hpp"
+#include "cli/rules/judge.hpp"
 #include "cli/rules/problems.hpp"
 #include "cli/rules/rule.hpp"
 #include "cli/rules/target.hpp"
@@ -36,15 +37,15 @@ rules::FileEdit edited(const fs::path& file, const std::vector<rules::Edit>& edi
 // Errors that only the edited file would have; what was wrong already is not this edit's fault.
 rules::Problems new_errors(const fs::path& file, const rules::FileEdit& edit, bool as_json) {
   auto folder = load_folder(file.parent_path(), as_json);
-  const auto errors = [](const rules::ConfigurationSet& set) {
-    auto problems = rules::check(set);
+  const auto errors = [&](const std::vector<rules::SourceFile>& files) {
+    auto problems = judge(files, {}, as_json).problems;
     std::erase_if(problems, [](const auto& p) { return p.severity != rules::Severity::error; });
     return problems;
   };
-  const auto before = errors(folder.set);
+  const auto before = errors(folder.files);
   for (auto& source : folder.files)
     if (source.name == tidy(file)) source.text = edit.after;
-  auto after = errors(rules::ConfigurationSet::from_files(folder.files));
+  auto after = errors(folder.files);
   std::erase_if(after, [&](const auto& problem) {
     return std::any_of(before.begin(), before.end(), [&](const auto& old) {
       return old.code == problem.code && old.position.file == problem.position.file &&

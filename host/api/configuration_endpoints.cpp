@@ -47,6 +47,19 @@ Answer accept_what_is_left(const Call& call) {
   return show_configurations(call);
 }
 
+// Builds them as if they were the newest ones, with the providers that run now; nothing comes of it.
+Answer check_configurations(const Call& call) {
+  const Services& services = services_of(call);
+  std::vector<rules::SourceFile> files;
+  for (const json::value& item : call.body().at("files").as_array()) {
+    const json::object& file = item.as_object();
+    files.push_back({std::string(file.at("name").as_string()), std::string(file.at("text").as_string())});
+  }
+  pools::Builder builder;
+  return json_answer(
+      pools::to_json(builder.build(files, "", services.provider_context(), services.expand)));
+}
+
 // -------------------------------------------------------------------------------------------------
 // Files
 
@@ -276,6 +289,18 @@ std::vector<Endpoint> configuration_endpoints() {
        .category = "worker configurations",
        .title = "Look at the source now",
        .description = "The answer tells the state from before the look."},
+      {.name = "checkWorkerConfigurations",
+       .method = "POST",
+       .path = base + "/worker-configurations/check",
+       .scopes = all_of({"muster:check-worker-configurations"}),
+       .handler = OnWorkerThreadWithFleet{check_configurations},
+       .input = "WorkerConfigurationFiles",
+       .output = "WorkerConfigurationCheck",
+       .errors = {bad_input, unavailable},
+       .category = "worker configurations",
+       .title = "What this host would say to these files",
+       .description = "They are judged with the providers and strategies of this host, as if they "
+                      "were the newest ones. Nothing is kept and nothing changes."},
       {.name = "acceptEmptyWorkerConfigurations",
        .method = "POST",
        .path = base + "/worker-configurations/accept-empty",

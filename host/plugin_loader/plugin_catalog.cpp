@@ -76,15 +76,26 @@ std::vector<Error> PluginCatalog::configure(std::vector<PluginFolder> folders,
   }
   std::vector<Error> errors;
   for (const auto& [id, plugin] : plugins_) {
-    if (!plugin->active) continue;
+    if (!plugin->active) {
+      forget_seen(*plugin);  // with another configuration it may start
+      continue;
+    }
     for (Error& error : start_instances(*plugin)) errors.push_back(std::move(error));
   }
   apply_folder_changes();
   return errors;
 }
 
+void PluginCatalog::forget_seen(PluginRecord& plugin) {
+  const std::lock_guard lock(state_);
+  plugin.failed.clear();
+  for (const auto& version : plugin.versions) seen_.erase(version->status.folder);
+  plugin.versions.clear();
+}
+
 void PluginCatalog::rescan() {
   const std::lock_guard deploying(deploying_);
+  retry_failed();
   apply_folder_changes();
 }
 
@@ -157,6 +168,24 @@ void PluginCatalog::apply_dropped(const Dropped& dropped, std::set<std::string>&
     seen_.erase(dropped.folder);  // worth another try
   set_state(*version, PluginState::rejected, deployed.error().message);
   if (!plugin.active) fall_back(plugin);
+  // No version can serve all instances, so this one serves those that it can.
+  if (stored && !plugin.active && has_instances(plugin.plugin_id))
+    (void)deploy(plugin, version, Failing::alone);  // if none, it is refused already
+}
+
+bool PluginCatalog::has_instances(const std::string& plugin_id) const {
+  return std::ranges::find(instances_, plugin_id, &InstanceSpec::plugin_id) != instances_.end();
+}
+
+// What failed for a reason that may go away, such as a service that did not answer.
+void PluginCatalog::retry_failed() {
+  for (const auto& [id, plugin] : plugins_) {
+    const bool is_worth_it =
+        plugin->active && std::ranges::any_of(plugin->failed, [](const auto& failed) {
+          return failed.second.error_class == ErrorClass::transient;
+        });
+    if (is_worth_it) start_instances(*plugin);
+  }
 }
 
 // After a restart of the host, the version that served before it serves again if the one in the

@@ -46,8 +46,8 @@ class PluginCatalog {
   // The instances that should run, at the start and after a reload of the configuration; then a
   // rescan. Instances that did not change are not disturbed. One whose plugin is not there yet
   // starts when it is dropped in. A plugin that no instance uses is kept ready by one of its own,
-  // made from the example configuration of its description. Errors, one for each instance that
-  // could not be started, are also in the log and in list().
+  // made from the example configuration of its description. An instance that cannot be started
+  // stops no other one. Errors, one for each of them, are also in the log and in list().
   std::vector<Error> configure(std::vector<PluginFolder> folders,
                                std::vector<InstanceSpec> instances);
 
@@ -76,6 +76,10 @@ class PluginCatalog {
   };
   std::optional<Running> running(const std::string& instance_id) const;
 
+  // Why an instance does not run as it is configured; nothing if it does, or if there is none of
+  // that id. THREADS: any.
+  std::optional<std::string> failure_of(const std::string& instance_id) const;
+
   // The way to call an instance: as many calls at once as its `concurrency` says. Null if there is
   // none of that id (yet). Always the same object, valid across swaps, restarts and reloads; its
   // calls fail once the instance is no longer configured or the catalog is gone.
@@ -100,7 +104,17 @@ class PluginCatalog {
   void list_version(PluginRecord& plugin, const std::shared_ptr<PluginVersion>& version);
 
   // Deploying; in plugin_deployment.cpp.
-  Result<void> deploy(PluginRecord& plugin, const std::shared_ptr<PluginVersion>& version);
+  // What an instance that cannot be started means: nothing of the version serves, or all but it.
+  enum class Failing { all, alone };
+  Result<void> deploy(PluginRecord& plugin, const std::shared_ptr<PluginVersion>& version,
+                      Failing failing = Failing::all);
+  Result<std::shared_ptr<Backend>> check_and_make(const InstanceSpec& spec,
+                                                  const PluginVersion& version);
+  void log_failed(const std::string& plugin_id, const std::string& instance_id,
+                  const Error& error) const;
+  void retry_failed();
+  void forget_seen(PluginRecord& plugin);
+  bool has_instances(const std::string& plugin_id) const;
   Result<StartReply> check(const PluginVersion& version, std::vector<json::object> configs);
   std::vector<Error> start_instances(PluginRecord& plugin);
   Result<std::shared_ptr<Backend>> make(const InstanceSpec& spec, const PluginVersion& version);

@@ -35,7 +35,8 @@ struct InstanceState {
   std::string plugin_id;
   std::string instance_id;                  // as configured
   std::string lane_id;                      // the same, or "ec2#2"
-  PluginState state = PluginState::active;  // active, stuck (being restarted) or quarantined
+  PluginState state = PluginState::active;  // active, stuck (being restarted), quarantined, or
+                                            // rejected: it could not be started
   std::string reason = {};
   std::string version = {};                              // of the plugin, with its content's hash
   std::shared_ptr<const json::object> description = {};  // what that version says of itself

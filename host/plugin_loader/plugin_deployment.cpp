@@ -35,9 +35,12 @@ void PluginCatalog::set_state(PluginVersion& version, PluginState state, std::st
     log.info("a plugin is active", {{"isolation", version.status.isolation}});
 }
 
-// All or nothing: every instance of the new version is made before the first one serves.
+// Every instance of the new version is made before the first one serves. An instance that serves
+// now must also do so with the new version, else that is refused. With `Failing::alone` an instance
+// that cannot be started is left out, and the others serve.
 Result<void> PluginCatalog::deploy(PluginRecord& plugin,
-                                   const std::shared_ptr<PluginVersion>& version) {
+                                   const std::shared_ptr<PluginVersion>& version,
+                                   Failing failing) {
   std::vector<json::object> configs;
   const auto configured = [&] {
     std::vector<InstanceSpec> specs;
@@ -45,9 +48,13 @@ Result<void> PluginCatalog::deploy(PluginRecord& plugin,
       if (spec.plugin_id == plugin.plugin_id) specs.push_back(spec);
     return specs;
   }();
+  const auto must_start = [&](const InstanceSpec& spec) {
+    return failing == Failing::all &&
+           (!plugin.active || plugin.instances.contains(spec.instance_id));
+  };
   for (const InstanceSpec& spec : configured)
-    if (instance_of_lane(spec.instance_id) == spec.instance_id)  // lanes have the same one
-      configs.push_back(spec.config);
+    if (must_start(spec) && instance_of_lane(spec.instance_id) == spec.instance_id)
+      configs.push_back(spec.config);  // lanes have the same one
   const auto checked = check(*version, configs);
   if (!checked) return checked.error();
   {
@@ -66,23 +73,34 @@ Result<void> PluginCatalog::deploy(PluginRecord& plugin,
   const auto specs = specs_for(plugin.plugin_id, *version);
   std::vector<std::shared_ptr<Backend>> backends;
   std::string standby_problem;
+  std::map<std::string, Error> failed;
   for (const InstanceSpec& spec : specs) {
-    auto made = make(spec, *version);
-    if (!made && !configured.empty())
+    const bool is_configured = !configured.empty();
+    auto made = is_configured && !must_start(spec) ? check_and_make(spec, *version)
+                                                   : make(spec, *version);
+    if (!made && is_configured && must_start(spec))
       return Error{made.error().error_class,
                    "instance " + spec.instance_id + ": " + made.error().message};
-    if (!made)
+    if (!made && is_configured) failed.emplace(spec.instance_id, made.error());
+    if (!made && !is_configured)
       standby_problem = "its example configuration does not start: " + made.error().message;
     backends.push_back(made ? std::move(*made) : nullptr);
   }
 
+  if (!failed.empty() && failed.size() == specs.size()) {
+    const std::lock_guard lock(state_);
+    plugin.failed = failed;
+    return failed.begin()->second;
+  }
   const auto old = plugin.active;
   {
     const std::lock_guard lock(state_);
     version->status.isolation =
         to_string(isolation_for(specs.empty() ? InstanceSpec{} : specs.front(), *version));
     plugin.active = version;
+    plugin.failed = failed;
   }
+  for (const auto& [id, error] : failed) log_failed(plugin.plugin_id, id, error);
   for (std::size_t i = 0; i < specs.size(); ++i)
     if (backends[i]) serve(plugin, specs[i], old ? *old : *version, std::move(backends[i]));
   if (old) set_state(*old, PluginState::draining);
@@ -179,25 +197,39 @@ void PluginCatalog::serve(PluginRecord& plugin, const InstanceSpec& spec, const 
 std::vector<Error> PluginCatalog::start_instances(PluginRecord& plugin) {
   std::vector<Error> errors;
   const auto specs = specs_for(plugin.plugin_id, *plugin.active);
+  std::map<std::string, Error> failed;
   for (const InstanceSpec& spec : specs) {
     const auto found = plugin.instances.find(spec.instance_id);
     if (found != plugin.instances.end() && found->second.spec == spec) continue;
-    const auto checked = check(*plugin.active, {spec.config});
-    auto made =
-        checked ? make(spec, *plugin.active) : Result<std::shared_ptr<Backend>>(checked.error());
+    auto made = check_and_make(spec, *plugin.active);
     if (made) {
       serve(plugin, spec, *plugin.active, std::move(*made));
       continue;
     }
+    failed.emplace(spec.instance_id, made.error());
     errors.push_back(
         {made.error().error_class,
          "instance " + spec.instance_id + " of " + plugin.plugin_id + ": " + made.error().message});
-    log_.error("an instance cannot be started", {{"plugin", plugin.plugin_id},
-                                                 {"instance", spec.instance_id},
-                                                 {"reason", made.error().message}});
+    log_failed(plugin.plugin_id, spec.instance_id, made.error());
+  }
+  {
+    const std::lock_guard lock(state_);
+    plugin.failed = std::move(failed);
   }
   keep_only(plugin, specs);
   return errors;
+}
+
+Result<std::shared_ptr<Backend>> PluginCatalog::check_and_make(const InstanceSpec& spec,
+                                                               const PluginVersion& version) {
+  if (const auto checked = check(version, {spec.config}); !checked) return checked.error();
+  return make(spec, version);
+}
+
+void PluginCatalog::log_failed(const std::string& plugin_id, const std::string& instance_id,
+                               const Error& error) const {
+  log_.error("an instance cannot be started",
+             {{"plugin", plugin_id}, {"instance", instance_id}, {"reason", error.message}});
 }
 
 // The instances that are no longer wanted end here, after the lock was released: that can take a

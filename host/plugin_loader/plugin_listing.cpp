@@ -4,6 +4,22 @@
 #include "host/plugin_loader/plugin_catalog.hpp"
 
 namespace muster::plugin_loader {
+namespace {
+
+// An instance that could not be started, and one that serves with the configuration from before.
+void list_failed(const PluginRecord& plugin, std::vector<InstanceStatus>& instances) {
+  for (const auto& [id, error] : plugin.failed) {
+    const auto serving = std::ranges::find(instances, id, &InstanceStatus::instance_id);
+    if (serving != instances.end())
+      serving->reason = "its new configuration is refused, so the one before serves: " +
+                        error.message;
+    else
+      instances.push_back(
+          {.instance_id = id, .state = PluginState::rejected, .reason = error.message});
+  }
+}
+
+}  // namespace
 
 std::optional<PluginCatalog::Running> PluginCatalog::running(const std::string& instance_id) const {
   const std::lock_guard lock(state_);
@@ -14,6 +30,14 @@ std::optional<PluginCatalog::Running> PluginCatalog::running(const std::string& 
           serving.instance->status().state != PluginState::quarantined)
         return Running{*plugin->active->described, plugin->active->label()};
   }
+  return std::nullopt;
+}
+
+std::optional<std::string> PluginCatalog::failure_of(const std::string& instance_id) const {
+  const std::lock_guard lock(state_);
+  for (const auto& [id, plugin] : plugins_)
+    for (const auto& [lane, error] : plugin->failed)
+      if (instance_of_lane(lane) == instance_id) return error.message;
   return std::nullopt;
 }
 
@@ -31,14 +55,17 @@ PluginList PluginCatalog::list_now() const {
     const auto worst =
         std::max_element(status.instances.begin(), status.instances.end(),
                          [](const auto& a, const auto& b) { return a.state < b.state; });
+    const auto worst_state =
+        worst == status.instances.end() ? PluginState::active : worst->state;
+    const std::string worst_reason = worst == status.instances.end() ? "" : worst->reason;
+    list_failed(*plugin, status.instances);
     for (const auto& version : plugin->versions) {
       VersionStatus shown = version->status;
       if (shown.state == PluginState::draining && version->is_drained())
         shown.state = PluginState::retired;
-      if (version == plugin->active && worst != status.instances.end() &&
-          worst->state != PluginState::active) {
-        shown.state = worst->state;
-        shown.reason = worst->reason;
+      if (version == plugin->active && worst_state != PluginState::active) {
+        shown.state = worst_state;
+        shown.reason = worst_reason;
       }
       if (version == plugin->active) status.state = shown.state;
       status.versions.push_back(std::move(shown));

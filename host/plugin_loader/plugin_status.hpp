@@ -41,7 +41,8 @@ struct VersionStatus {
 
 struct InstanceStatus {
   std::string instance_id;
-  PluginState state = PluginState::active;  // active, stuck (being restarted) or quarantined
+  PluginState state = PluginState::active;  // active, stuck (being restarted), quarantined, or
+                                            // rejected: it could not be started
   std::string reason = {};
   std::string version = {};
   std::string isolation = {};

@@ -10,9 +10,8 @@
 
 #include "host/identifiers/identifiers.hpp"
 #include "host/pools/launch_specs.hpp"
-#include "host/pools/lifecycle.hpp"
+#include "host/pools/pool_checks.hpp"
 #include "host/pools/problem_places.hpp"
-#include "host/pools/queue_section.hpp"
 
 namespace muster::pools {
 namespace {
@@ -22,6 +21,7 @@ using EvaluatedPointer = std::shared_ptr<const rules::Evaluated>;
 // A launch document as one provider is asked to expand it: the same for all placements where the
 // same rules match.
 struct Prepared {
+  EvaluatedPointer evaluated;
   json::object document;
   WorkerManagerSection settings;
   Findings findings;
@@ -107,19 +107,22 @@ class Build {
   Build(Builder::State& state, const ProviderContext& provider_context, const Expand& expand)
       : state_(state), surroundings_(provider_context), expand_(expand) {}
 
-  Outcome run(std::span<const rules::SourceFile> files, const std::string& revision) {
+  Outcome run(std::span<const rules::SourceFile> files, const std::string& revision,
+              const rules::WorkerTypeOwners& owners) {
     const rules::KnownFacts known = known_facts(surroundings_);
-    const auto set = rules::ConfigurationSet::from_files(files, state_.limits, known);
+    const auto set = rules::ConfigurationSet::from_files(files, state_.limits, known, owners);
     outcome_.problems = rules::check(set);
     wait_for_facts();
     state_.load(set, files);
     // Too many to be looked at one by one; that alone refuses them.
     if (!has_code(outcome_.problems, "tooManyCombinations"))
       for (const auto& [id, document] : set.documents()) build_document(set, *document, known);
+    for (const auto& document : set.rejected()) look_for_more(set, *document, known, true);
+    for (const auto& document : set.incomplete()) look_for_more(set, *document, known, false);
     for (rules::Problem& problem : places_.take()) outcome_.problems.push_back(std::move(problem));
     rules::sort_problems(outcome_.problems);
     for (const auto& [id, reason] : waits_) outcome_.waits.push_back({id, reason});
-    if (rules::has_errors(outcome_.problems) || !outcome_.waits.empty())
+    if (rules::has_errors(outcome_.problems) || !outcome_.undecided.empty())
       state_.tried = std::move(expanded_);
     else
       accept(revision);
@@ -135,9 +138,11 @@ class Build {
                      [](const auto& provider) { return provider.second.unavailable.has_value(); });
     if (missing == surroundings_.providers.end()) return;
     for (const rules::Problem& problem : outcome_.problems)
-      if (problem.code == "unknownFact")
+      if (problem.code == "unknownFact") {
         waits_.try_emplace(missing->first, missing->second.unavailable->message +
                                                "; until then: " + rules::to_string(problem));
+        outcome_.undecided.insert(problem.position.file);
+      }
     std::erase_if(outcome_.problems,
                   [](const rules::Problem& problem) { return problem.code == "unknownFact"; });
   }
@@ -150,11 +155,26 @@ class Build {
       pools[type.name] = build_pool(document, type.name, known);
     }
     for (const rules::Combination& combination : set.combinations(document)) {
+      const PreparedPointer prepared = check_launch(document, combination);
       const auto& pool = pools[combination.worker_type];
-      if (pool) add_launch_configs(document, combination, *pool);
+      if (pool && prepared) add_launch_configs(document, combination, prepared, *pool);
     }
     for (auto& [type, pool] : pools)
       if (pool) pools_[pool->worker_pool_id] = std::move(pool);
+  }
+
+  // Of documents that are refused already: what else is wrong with them.
+  void look_for_more(const rules::ConfigurationSet& set, const rules::Document& document,
+                     const rules::KnownFacts& known, bool is_complete) {
+    for (const rules::WorkerType& type : document.worker_types)
+      build_pool(document, type.name, known);
+    // One of the same id may be in use, and the evaluator knows documents by their ids.
+    auto alone = std::make_shared<rules::Document>(document);
+    alone->id += '\0' + document.file;
+    state_.evaluator.update(alone);
+    for (const rules::Combination& combination : set.combinations(document))
+      check_launch(*alone, combination, is_complete);
+    state_.evaluator.remove(alone->id);
   }
 
   // No worker could register in a pool whose id no API takes.
@@ -167,100 +187,49 @@ class Build {
                                  "wrongWorkerType"});
   }
 
-  // Null if its settings are wrong, about which rules::check has complained.
+  // Null if its settings are wrong, about which rules::check has complained; they are checked
+  // further all the same, so that nobody corrects one mistake to learn of the next.
   std::shared_ptr<fleet::PoolSpec> build_pool(const rules::Document& document,
                                               const std::string& worker_type,
                                               const rules::KnownFacts& known) {
     const auto checked = rules::pool_settings(document, worker_type, &known);
+    ReadPool read = read_pool(checked.settings, surroundings_);
+    for (const Finding& finding : read.findings)
+      places_.add(document, {{"workerType", worker_type}}, finding);
     if (rules::has_errors(checked.problems)) return nullptr;
-    const rules::PoolSettings& settings = checked.settings;
-    const rules::Facts facts = {{"workerType", worker_type}};
-    auto pool = std::make_shared<fleet::PoolSpec>();
+    auto pool = std::make_shared<fleet::PoolSpec>(std::move(read.pool));
     pool->worker_pool_id = worker_pool_of(worker_type);
     pool->origin = document.file;
-    pool->owner = settings.owner;
-    pool->description = settings.description;
-    pool->email_on_error = settings.email_on_error;
-    pool->settings = {settings.min_capacity, settings.max_capacity, settings.scaling_ratio,
-                      settings.strategy_settings};
-    for (const std::string& id : settings.providers) pool->providers.emplace_back(id);
-    pool->teams = settings.teams;
-    pool->public_worker_keys = settings.public_worker_keys;
-    for (const Finding& finding : check_worker_keys(settings.document))
-      places_.add(document, facts, finding);
-    pool->placement_strategies = placement_strategies(document, facts, settings);
-    pool->payload_schema = settings.payload_schema;
-    pool->strategy = settings.strategy.empty() ? surroundings_.default_strategy : settings.strategy;
-    check_strategy(document, facts, settings);
-    auto read = read_lifecycle(settings.lifecycle);
-    if (read.lifecycle.warm_capacity > settings.max_capacity)
-      read.findings.push_back({{"lifecycle", "warmCapacity"},
-                               "is " + std::to_string(read.lifecycle.warm_capacity) +
-                                   ", more than maxCapacity, which is " +
-                                   std::to_string(settings.max_capacity)});
-    for (const Finding& finding : read.findings) places_.add(document, facts, finding);
-    pool->lifecycle = std::move(read.lifecycle);
     return pool;
   }
 
-  std::vector<queue::Strategy> placement_strategies(const rules::Document& document,
-                                                    const rules::Facts& facts,
-                                                    const rules::PoolSettings& settings) {
-    constexpr auto names = enum_names(queue::Strategy{});
-    const std::vector<std::string> known(names.begin(), names.end());
-    std::vector<queue::Strategy> chain;
-    for (const std::string& name : settings.placement_strategies) {
-      const auto strategy = queue::strategy_from(name);
-      if (strategy) {
-        chain.push_back(*strategy);
-        continue;
-      }
-      const std::string nearest = rules::nearest_name(name, known);
-      places_.add(document, facts,
-                  {{"placementStrategies"},
-                   rules::in_quotes(name) + " is not a placement strategy",
-                   nearest.empty() ? "known are random, fewest-active, locality, spread, pack"
-                                   : "did you mean " + nearest + "?",
-                   "unknownStrategy"});
-    }
-    return chain;
-  }
-
-  void check_strategy(const rules::Document& document, const rules::Facts& facts,
-                      const rules::PoolSettings& settings) {
-    const auto& known = surroundings_.strategies;
-    if (settings.strategy.empty() ||
-        std::find(known.begin(), known.end(), settings.strategy) != known.end())
-      return;
-    const std::string nearest = rules::nearest_name(settings.strategy, known);
-    std::string all;
-    for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
-    const auto* written = settings.document.if_contains("strategy");
-    places_.add(document, facts,
-                {written && written->is_object() ? rules::Path{"strategy", "name"}
-                                                 : rules::Path{"strategy"},
-                 rules::in_quotes(settings.strategy) + " is not a strategy of this host",
-                 nearest.empty() ? "known strategies are " + all : "did you mean " + nearest + "?",
-                 "unknownStrategy"});
-  }
-
-  void add_launch_configs(const rules::Document& document, const rules::Combination& combination,
-                          fleet::PoolSpec& pool) {
+  // What the section of the provider and the parts that muster reads must be like. Null if
+  // something is wrong, or if the provider cannot be asked.
+  // What an incomplete document lacks may be in the part of it that could not be read.
+  PreparedPointer check_launch(const rules::Document& document,
+                               const rules::Combination& combination, bool is_complete = true) {
     const ProviderId provider_id(combination.provider_id);
     const ProviderFacts& provider = surroundings_.providers.at(provider_id);
     if (provider.unavailable) {
       waits_.try_emplace(provider_id, provider.unavailable->message);
-      return;
+      return nullptr;
     }
     const EvaluatedPointer evaluated = state_.evaluator.evaluate(document.id, combination.facts);
     const PreparedPointer prepared = prepare(evaluated, provider_id, provider);
-    if (!prepared) return;
+    if (!prepared) return nullptr;
     for (const Finding& finding : prepared->findings)
-      places_.add(document, combination.facts, finding);
-    if (!prepared->findings.empty()) return;
+      if (is_complete || finding.code != missing_in_section)
+        places_.add(document, combination.facts, finding);
+    return prepared->findings.empty() ? prepared : nullptr;
+  }
+
+  void add_launch_configs(const rules::Document& document, const rules::Combination& combination,
+                          const PreparedPointer& prepared, fleet::PoolSpec& pool) {
+    const ProviderId provider_id(combination.provider_id);
+    const ProviderFacts& provider = surroundings_.providers.at(provider_id);
     const Placement& placement = provider.placements[combination.placement];
     const Expanded* expanded =
-        expand({pool.worker_pool_id, placement, {}}, provider_id, provider, evaluated, prepared,
+        expand({pool.worker_pool_id, placement, {}}, provider_id, provider, prepared,
                [&](const Finding& finding) { places_.add(document, combination.facts, finding); });
     if (!expanded) return;
     std::set<LaunchConfigId> seen;
@@ -270,8 +239,8 @@ class Build {
                     {{provider.description.section},
                      "comes to the same launch configuration twice",
                      "name each instance type once",
-                     "duplicateLaunchConfiguration"},
-                    rules::Severity::warning);
+                     "duplicateLaunchConfiguration",
+                     rules::Severity::warning});
       else
         pool.launch_configs.push_back(spec);
     }
@@ -283,15 +252,14 @@ class Build {
     auto& known = prepared_[{evaluated.get(), provider_id}];
     if (known) return known;
     auto prepared = std::make_shared<Prepared>();
+    prepared->evaluated = evaluated;
     prepared->document = rules::launch_document(evaluated->document);
     // Nor does it concern a provider what others are told.
     for (const auto& [id, other] : surroundings_.providers)
       if (!other.unavailable && other.description.section != provider.description.section)
         prepared->document.erase(other.description.section);
     prepared->settings = read_worker_manager(prepared->document);
-    prepared->findings = std::move(prepared->settings.findings);
-    auto of_queue = check_queue_section(evaluated->document);
-    std::move(of_queue.begin(), of_queue.end(), std::back_inserter(prepared->findings));
+    prepared->findings = check_launch_document(evaluated->document);
     auto findings = state_.schemas.check(provider.description, prepared->document);
     if (!findings) {
       waits_.try_emplace(provider_id, findings.error().message);
@@ -303,8 +271,9 @@ class Build {
 
   template <class Complain>
   const Expanded* expand(ExpandRequest request, const ProviderId& provider_id,
-                         const ProviderFacts& provider, const EvaluatedPointer& evaluated,
-                         const PreparedPointer& prepared, const Complain& add_finding) {
+                         const ProviderFacts& provider, const PreparedPointer& prepared,
+                         const Complain& add_finding) {
+    const EvaluatedPointer& evaluated = prepared->evaluated;
     const ExpandedKey key{request.worker_pool_id, provider_id, request.placement.facts};
     const Expanded* before = state_.find(key);
     if (before && before->version == provider.version &&
@@ -331,10 +300,19 @@ class Build {
     return &(expanded_[key] = {evaluated, prepared, provider.version, std::move(*specs)});
   }
 
+  // Of a provider that could not be asked for everything, the fleet keeps what it has.
+  void leave_to_fleet(fleet::PoolSpec& pool) const {
+    for (const ProviderId& id : pool.providers)
+      if (waits_.contains(id)) pool.unasked_providers.push_back(id);
+    std::erase_if(pool.launch_configs,
+                  [&](const auto& spec) { return waits_.contains(spec->provider_id); });
+  }
+
   void accept(const std::string& revision) {
     auto configuration = std::make_shared<fleet::Configuration>();
     configuration->revision = revision;
     for (auto& [id, pool] : pools_) {
+      leave_to_fleet(*pool);
       std::shared_ptr<const fleet::PoolSpec> kept = std::move(pool);
       if (state_.configuration)
         if (const auto old = state_.configuration->pools.find(id);
@@ -371,8 +349,9 @@ Builder::Builder(Builder&&) noexcept = default;
 Builder& Builder::operator=(Builder&&) noexcept = default;
 
 Outcome Builder::build(std::span<const rules::SourceFile> files, const std::string& revision,
-                       const ProviderContext& provider_context, const Expand& expand) {
-  return Build(*state_, provider_context, expand).run(files, revision);
+                       const ProviderContext& provider_context, const Expand& expand,
+                       const rules::WorkerTypeOwners& owners) {
+  return Build(*state_, provider_context, expand).run(files, revision, owners);
 }
 
 WorkerPoolId worker_pool_of(const std::string& worker_type) {

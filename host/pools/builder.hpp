@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,7 +15,7 @@
 
 namespace muster::pools {
 
-// Why the files can neither be taken nor be called wrong at the moment.
+// A provider that cannot be asked at the moment: pools go on with what they have of it.
 struct Wait {
   ProviderId provider_id;
   std::string reason;
@@ -22,10 +23,11 @@ struct Wait {
 };
 
 struct Outcome {
-  // Null if there are errors among the problems, or something to wait for.
+  // Null if there are errors among the problems, or undecided files.
   std::shared_ptr<const fleet::Configuration> configuration;
-  rules::Problems problems;  // errors and warnings, sorted
-  std::vector<Wait> waits;   // one for each provider
+  rules::Problems problems;         // errors and warnings, sorted
+  std::vector<Wait> waits;          // one for each provider
+  std::set<std::string> undecided;  // files that nobody can judge before those providers answer
 };
 
 // Remembers what it has built, so that a small change costs little: what is the same as in the
@@ -41,7 +43,8 @@ class Builder {
   // Calls `expand` once for each launch document that changed, and a provider no more after it
   // failed for a reason that is not in the document.
   Outcome build(std::span<const rules::SourceFile> files, const std::string& revision,
-                const ProviderContext& provider_context, const Expand& expand);
+                const ProviderContext& provider_context, const Expand& expand,
+                const rules::WorkerTypeOwners& owners = {});
 
   struct State;  // its own business
 

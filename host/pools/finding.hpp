@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <muster/rules/path.hpp>
+#include <muster/rules/problem.hpp>
 
 namespace muster::pools {
 
@@ -14,6 +15,7 @@ struct Finding {
   std::string reason;
   std::string remedy = {};  // what to write; may be empty
   std::string code = "badPoolSetting";
+  rules::Severity severity = rules::Severity::error;
 };
 using Findings = std::vector<Finding>;
 

@@ -6,6 +6,7 @@
 #include <muster/rules/problem.hpp>
 
 #include "host/identifiers/identifiers.hpp"
+#include "host/pools/queue_section.hpp"
 
 namespace muster::pools {
 namespace {
@@ -16,6 +17,7 @@ const std::string manager_key = "workerManager", config_key = "workerConfig";
 Finding to_finding(const json::Violation& violation, const std::string& section,
                    const json::value& instance) {
   Finding finding{{section}, violation.message, {}, "badSection"};
+  if (violation.schema_path.ends_with("/required")) finding.code = missing_in_section;
   const json::value* here = &instance;
   std::string inside, pointer = violation.path;
   while (!pointer.empty()) {
@@ -105,6 +107,12 @@ WorkerManagerSection read_worker_manager(const json::object& document,
   return section;
 }
 
+Findings check_launch_document(const json::object& document) {
+  Findings findings = read_worker_manager(document).findings;
+  std::ranges::move(check_queue_section(document), std::back_inserter(findings));
+  return findings;
+}
+
 Result<Findings> SectionSchemas::check(const ProviderDescription& description,
                                        const json::object& document) {
   const std::string text = json::write(description.section_schema);
@@ -173,6 +181,7 @@ bool same(const fleet::PoolSpec& a, const fleet::PoolSpec& b) {
          a.providers == b.providers && a.teams == b.teams &&
          a.public_worker_keys == b.public_worker_keys &&
          a.placement_strategies == b.placement_strategies && a.payload_schema == b.payload_schema &&
+         a.unasked_providers == b.unasked_providers &&
          a.launch_configs == b.launch_configs;
 }
 

@@ -26,6 +26,13 @@ struct WorkerManagerSection {
 WorkerManagerSection read_worker_manager(const json::object& document,
                                          const std::vector<std::string>& also = {});
 
+// What is wrong with the parts of an evaluated document that muster itself reads when it launches:
+// `workerManager`, `workerConfig` and its `queue`.
+Findings check_launch_document(const json::object& document);
+
+// The code of findings about a key that a section lacks.
+inline constexpr const char* missing_in_section = "missingInSection";
+
 // Providers' own schemas, compiled once. THREADS: one.
 class SectionSchemas {
  public:

@@ -47,8 +47,8 @@ std::string text_of(const rules::Facts& facts) {
 }  // namespace
 
 void ProblemPlaces::add(const rules::Document& document, const rules::Facts& facts,
-                        const Finding& finding, rules::Severity severity) {
-  rules::Problem problem{severity,
+                        const Finding& finding) {
+  rules::Problem problem{finding.severity,
                          document.at(position_of(document, facts, finding.path)),
                          rules::format_path(finding.path),
                          finding.reason,

@@ -17,8 +17,7 @@ class ProblemPlaces {
  public:
   // The line is that of the rule which set the path for these facts; if none did, that of the
   // worker type.
-  void add(const rules::Document& document, const rules::Facts& facts, const Finding& finding,
-           rules::Severity severity = rules::Severity::error);
+  void add(const rules::Document& document, const rules::Facts& facts, const Finding& finding);
 
   bool empty() const { return found_.empty(); }
   rules::Problems take();

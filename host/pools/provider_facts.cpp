@@ -38,7 +38,8 @@ bool same(const ProviderFacts& a, const ProviderFacts& b) {
 }
 
 bool same(const ProviderContext& a, const ProviderContext& b) {
-  return a.strategies == b.strategies && a.default_strategy == b.default_strategy &&
+  return a.strategies == b.strategies && a.knows_all_strategies == b.knows_all_strategies &&
+         a.default_strategy == b.default_strategy &&
          std::equal(a.providers.begin(), a.providers.end(), b.providers.begin(), b.providers.end(),
                     [](const auto& x, const auto& y) {
                       return x.first == y.first && same(x.second, y.second);

@@ -23,6 +23,7 @@ struct ProviderFacts {
 struct ProviderContext {
   std::map<ProviderId, ProviderFacts> providers;  // all configured ones
   std::vector<std::string> strategies;            // all configured ones
+  bool knows_all_strategies = true;               // false: a host may have others
   std::string default_strategy = "classic";
 };
 

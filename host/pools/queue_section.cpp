@@ -1,12 +1,9 @@
 #include "host/pools/queue_section.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include <muster/codec.hpp>
-#include <muster/rules/evaluator.hpp>
 
-#include "host/pools/problem_places.hpp"
 #include "host/queue/pool_keys.hpp"
 #include "host/queue/resources.hpp"
 
@@ -127,30 +124,6 @@ Findings check_worker_keys(const json::object& document) {
   if (const auto keys = queue::read_pool_keys(name, *lines); !keys)
     return {{{name}, keys.error().message, "write the line of a .pub file", "badWorkerKey"}};
   return {};
-}
-
-rules::Problems check_without_providers(const rules::ConfigurationSet& set) {
-  ProblemPlaces places;
-  rules::Evaluator evaluator;
-  for (const auto& [id, document] : set.documents()) {
-    evaluator.update(document);
-    std::set<std::shared_ptr<const rules::Evaluated>> seen;
-    const auto check_with = [&](const rules::Facts& facts) {
-      const auto evaluated = evaluator.evaluate(id, facts);
-      if (!seen.insert(evaluated).second) return;
-      for (const auto check : {check_queue_section, check_worker_keys})
-        for (const Finding& finding : check(evaluated->document))
-          places.add(*document, facts, finding);
-    };
-    for (const rules::WorkerType& type : document->worker_types)
-      check_with({{"workerType", type.name}});
-    for (const rules::Combination& combination : set.combinations(*document))
-      check_with(combination.facts);
-  }
-  rules::Problems problems = rules::check(set);
-  std::ranges::move(places.take(), std::back_inserter(problems));
-  rules::sort_problems(problems);
-  return problems;
 }
 
 }  // namespace muster::pools

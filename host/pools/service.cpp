@@ -142,12 +142,12 @@ void Service::read_what_was_kept() {
                      {{"error", kept.error().message}});
 }
 
-void Service::keep_serving() {
-  const bool same = kept_ && kept_->revision == newest_.revision &&
-                    digest_of(kept_->files) == digest_of(newest_.files);
-  kept_ = newest_;
+void Service::keep_serving(const SourceFiles& serving) {
+  const bool same = kept_ && kept_->revision == serving.revision &&
+                    digest_of(kept_->files) == digest_of(serving.files);
+  kept_ = serving;
   if (parts_.kept.empty() || same) return;
-  if (const auto kept = keep(newest_, parts_.kept); !kept)
+  if (const auto kept = keep(serving, parts_.kept); !kept)
     parts_.log.error("the worker configurations that serve cannot be kept for the next start",
                      {{"error", kept.error().message}});
 }
@@ -192,68 +192,120 @@ void Service::build(const ProviderContext& provider_context) {
     if (leaving_) return Result<Expansion>(Error::cancelled("the host is stopping"));
     return parts_.expand(id, request);
   };
-  const Outcome outcome = builder_.build(newest_.files, newest_.revision, provider_context, expand);
+  const bool same_providers = built_for_ && same(*built_for_, provider_context);
+  Selection selection =
+      select_files(builder_, newest_, kept_ ? kept_->files : std::vector<rules::SourceFile>(),
+                   provider_context, expand);
   if (leaving_) return;
   built_for_ = provider_context;
   built_revision_ = newest_.revision;
-  waiting_ = !outcome.waits.empty() && !rules::has_errors(outcome.problems);
-  if (outcome.configuration)
-    serve(outcome);
+  waiting_ = !selection.outcome.waits.empty();
+  if (selection.outcome.configuration)
+    serve(std::move(selection), same_providers);
   else
-    refuse(outcome);
+    refuse(selection);
 }
 
-void Service::serve(const Outcome& outcome) {
-  Status status;
-  status.source = parts_.source->name();
-  status.revision = newest_.revision;
-  status.loaded_at = parts_.clock->now();
-  status.files = newest_.files.size();
+// What is held back of the newest revision, and since when.
+void Service::show_refusal(Status& status, const Selection& selection) const {
+  status.problems = selection.outcome.problems;
+  status.waits = selection.outcome.waits;
+  status.held_files = selection.held;
+  const Status before = this->status();
+  const bool is_same = before.refused_revision == newest_.revision && before.refused_at;
+  status.refused_revision = newest_.revision;
+  status.refused_at = is_same ? before.refused_at : parts_.clock->now();
+}
+
+// Whether the fleet has this already.
+bool Service::is_in_force(const Selection& selection) const {
+  const fleet::Configuration& now = *selection.outcome.configuration;
+  return in_force_ && kept_ && digest_of(kept_->files) == digest_of(selection.serving) &&
+         in_force_->pools == now.pools && in_force_->untouched_origins == now.untouched_origins;
+}
+
+void Service::serve(Selection selection, bool same_providers) {
+  const Outcome& outcome = selection.outcome;
+  const bool is_old = same_providers && is_in_force(selection);
+  Status status = this->status();
+  // If only the last good versions serve, nothing of the newest revision does.
+  const bool nothing_new = !selection.held.empty() && kept_ &&
+                           digest_of(kept_->files) == digest_of(selection.serving);
+  const SourceFiles serving{nothing_new ? kept_->revision : newest_.revision,
+                            std::move(selection.serving)};
+  status.revision = serving.revision;
+  if (!is_old) status.loaded_at = parts_.clock->now();
+  status.files = serving.files.size();
   status.pools = outcome.configuration->pools.size();
+  status.launch_configs = 0;
   for (const auto& [id, pool] : outcome.configuration->pools)
     status.launch_configs += pool->launch_configs.size();
-  status.problems = outcome.problems;
+  status.refused_revision.clear();
+  status.refused_at.reset();
+  if (!selection.held.empty()) {
+    show_refusal(status, selection);
+  } else {
+    status.problems = outcome.problems;
+    status.waits = outcome.waits;
+    status.held_files.clear();
+  }
   {
     const std::lock_guard lock(mutex_);
-    status.source_error = status_.source_error;
-    status.source_failed_at = status_.source_failed_at;
-    status.held_back = status_.held_back;
-    status_ = status;
-    serving_ = std::make_shared<const SourceFiles>(newest_);
-    refused_.reset();
+    serving_ = std::make_shared<const SourceFiles>(serving);
+    refused_ = selection.held.empty() ? nullptr : std::make_shared<const SourceFiles>(newest_);
   }
-  parts_.log.info("the worker configurations are in force",
-                  {{"revision", status.revision},
-                   {"files", status.files},
-                   {"pools", status.pools},
-                   {"launchConfigs", status.launch_configs}});
-  keep_serving();
-  parts_.accept(outcome.configuration);
+  if (!is_old)
+    parts_.log.info("the worker configurations are in force",
+                    {{"revision", status.revision},
+                     {"files", status.files},
+                     {"pools", status.pools},
+                     {"launchConfigs", status.launch_configs}});
+  keep_serving(serving);
+  in_force_ = outcome.configuration;
+  publish(std::move(status), is_old ? nullptr : outcome.configuration);
+}
+
+// Nothing can serve; what served goes on.
+void Service::refuse(const Selection& selection) {
+  Status status = this->status();
+  show_refusal(status, selection);
+  {
+    const std::lock_guard lock(mutex_);
+    refused_ = std::make_shared<const SourceFiles>(newest_);
+  }
+  publish(std::move(status));
+}
+
+// The status is there before the configuration is accepted, and told after it.
+void Service::publish(Status status, const std::shared_ptr<const fleet::Configuration>& accepted) {
+  Status before;
+  {
+    const std::lock_guard lock(mutex_);
+    before = std::exchange(status_, status);
+  }
+  if (accepted) parts_.accept(accepted);
+  if (before == status) return;
+  log_news(before, status);
   parts_.status_changed(status);
 }
 
-void Service::refuse(const Outcome& outcome) {
-  {
-    const std::lock_guard lock(mutex_);
-    const bool is_new = status_.refused_revision != newest_.revision ||
-                        status_.problems != outcome.problems || status_.waits != outcome.waits;
-    if (status_.refused_revision != newest_.revision || !status_.refused_at)
-      status_.refused_at = parts_.clock->now();
-    if (!refused_ || refused_->revision != newest_.revision)
-      refused_ = std::make_shared<const SourceFiles>(newest_);
-    status_.refused_revision = newest_.revision;
-    status_.problems = outcome.problems;
-    status_.waits = outcome.waits;
-    if (!is_new) return;
-  }
-  for (const rules::Problem& problem : outcome.problems)
-    if (problem.severity == rules::Severity::error)
-      parts_.log.error("the worker configurations are refused: " + rules::to_string(problem),
-                       {{"revision", newest_.revision}});
-  for (const Wait& wait : outcome.waits)
-    parts_.log.warning("the worker configurations wait for a provider: " + wait.reason,
-                       {{"provider", wait.provider_id.str()}, {"revision", newest_.revision}});
-  parts_.status_changed(status());
+void Service::log_news(const Status& before, const Status& now) const {
+  const bool other_revision = before.refused_revision != now.refused_revision;
+  if (other_revision || before.problems != now.problems)
+    for (const rules::Problem& problem : now.problems)
+      if (problem.severity == rules::Severity::error)
+        parts_.log.error("the worker configurations are refused: " + rules::to_string(problem),
+                         {{"revision", newest_.revision}});
+  if (other_revision || before.held_files != now.held_files)
+    for (const HeldFile& held : now.held_files)
+      parts_.log.error(
+          held.serves ? "a worker configuration is held back; its last good version stays in force"
+                      : "a worker configuration is held back; no version of it can serve",
+          {{"file", held.file}, {"reason", held.reason}, {"revision", newest_.revision}});
+  if (other_revision || before.waits != now.waits)
+    for (const Wait& wait : now.waits)
+      parts_.log.warning("the worker configurations wait for a provider: " + wait.reason,
+                         {{"provider", wait.provider_id.str()}, {"revision", newest_.revision}});
 }
 
 }  // namespace muster::pools

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-#include "host/pools/builder.hpp"
+#include "host/pools/held_files.hpp"
 #include "host/pools/source.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/folder_watch.hpp"
@@ -22,11 +22,12 @@ struct Status {
   std::optional<Time> loaded_at = {};
   std::size_t files = 0, pools = 0, launch_configs = 0;
 
-  // The newest revision, if it is another one, and why it does not serve. Stays until it is fixed.
+  // The newest revision, if it does not serve or not as a whole, and why. Stays until it is fixed.
   std::string refused_revision = {};
   std::optional<Time> refused_at = {};
   rules::Problems problems = {};  // of the newest revision: errors, and warnings even if it serves
-  std::vector<Wait> waits = {};   // providers for which it waits
+  std::vector<HeldFile> held_files = {};  // of which the newest version is not in force
+  std::vector<Wait> waits = {};  // providers that cannot be asked; pools keep what they have of them
 
   // The source cannot be read, since then; what was read before serves on.
   std::string source_error = {};
@@ -34,8 +35,13 @@ struct Status {
   // It is gone or empty, or most of it is: that is not taken for a decision until an operator says
   // so.
   bool held_back = false;
+
+  friend bool operator==(const Status&, const Status&) = default;
 };
 json::object to_json(const Status& status);
+json::array to_json(const std::vector<HeldFile>& files);
+// Of a check: `ok`, `problems` and `waits`.
+json::object to_json(const Outcome& outcome);
 
 struct ServiceSettings {
   std::chrono::milliseconds poll{30'000};  // of the source and of the providers' placements
@@ -94,10 +100,15 @@ class Service {
   void read_what_was_kept();
   std::size_t served_files() const;
   bool hold_back(const Error& error, bool could_be_meant, bool accepted, SourceFiles left);
-  void keep_serving();
+  void keep_serving(const SourceFiles& serving);
   void build(const ProviderContext& provider_context);
-  void refuse(const Outcome& outcome);
-  void serve(const Outcome& outcome);
+  void show_refusal(Status& status, const Selection& selection) const;
+  void refuse(const Selection& selection);
+  void serve(Selection selection, bool same_providers);
+  bool is_in_force(const Selection& selection) const;
+  void publish(Status status,
+               const std::shared_ptr<const fleet::Configuration>& accepted = nullptr);
+  void log_news(const Status& before, const Status& now) const;
   void source_was_read();
   void source_failed(const Error& error, bool held_back);
 
@@ -110,6 +121,7 @@ class Service {
   SourceFiles newest_;
   bool have_files_ = false;
   std::optional<SourceFiles> kept_;  // that served last, perhaps before a restart
+  std::shared_ptr<const fleet::Configuration> in_force_;  // as it was accepted last
   std::optional<ProviderContext> built_for_;
   std::string built_revision_;
   bool waiting_ = false;

@@ -213,10 +213,14 @@ void write_fleet_metrics(FleetRuntime& host, Page& page) {
   });
   page.gauge("muster_store_ok", "0 while the store fails and the host is read-only",
              host.fleet().store_health().ok ? 1 : 0);
-  if (const auto status = host.configuration_status())
+  if (const auto status = host.configuration_status()) {
     page.gauge("muster_configuration_held_back",
                "1 while worker configurations are gone and the last ones stay in force",
                status->held_back ? 1 : 0);
+    page.gauge("muster_configuration_held_files",
+               "Worker configurations of which the newest version is not in force",
+               number(static_cast<std::int64_t>(status->held_files.size())));
+  }
   page.gauge("muster_store_damaged", "1 while damage of the store is known and not repaired",
              host.fleet().store_health().damage.empty() ? 0 : 1);
   page.gauge("muster_store_incomplete",

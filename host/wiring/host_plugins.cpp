@@ -22,7 +22,8 @@ std::string state_of(const config::PluginInstance& instance,
   for (const auto& plugin : plugins.plugins) {
     if (plugin.plugin_id != instance.plugin) continue;
     for (const auto& running : plugin.instances)
-      if (running.instance_id == instance.id) return name_of(running.state);
+      if (running.instance_id == instance.id)
+        return name_of(running.state) + (running.reason.empty() ? "" : ": " + running.reason);
     return plugin.versions.empty() ? "waits for its plugin" : plugin.versions.front().reason;
   }
   return "waits for its plugin";

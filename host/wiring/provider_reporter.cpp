@@ -21,10 +21,23 @@ void ProviderReporter::plugins_changed(const plugin_loader::PluginSnapshot& now,
 void ProviderReporter::plugins_are(const plugin_loader::PluginSnapshot& now) {
   const std::lock_guard lock(mutex_);
   running_.clear();
-  for (const auto& [key, instance] : now.instances)
-    if (instance.state != plugin_loader::PluginState::quarantined && instance.description)
+  failures_.clear();
+  for (const auto& [key, instance] : now.instances) {
+    using plugin_loader::PluginState;
+    const bool runs = instance.state != PluginState::quarantined &&
+                      instance.state != PluginState::rejected;
+    if (runs && instance.description)
       running_[instance.instance_id] = {instance.version, instance.description};
+    else if (!instance.reason.empty())
+      failures_[instance.instance_id] = instance.reason;
+  }
   report();
+}
+
+std::string ProviderReporter::why_down(const config::PluginInstance& provider) const {
+  const auto failure = failures_.find(provider.id);
+  return failure == failures_.end() ? "its plugin does not run; see: muster plugin list"
+                                    : failure->second;
 }
 
 void ProviderReporter::report() {
@@ -44,13 +57,19 @@ void ProviderReporter::report() {
     }
     up[provider.id] = report;
   }
-  for (const auto& [id, report] : reported_) {
-    if (up.contains(id)) continue;
-    receivers_.down(ProviderId(id), find_instance(configuration_->providers, id)
-                                        ? "its plugin does not run; see: muster plugin list"
-                                        : "it is no longer in the host's configuration");
+  std::map<std::string, std::string> down;
+  for (const config::PluginInstance& provider : configuration_->providers)
+    if (!up.contains(provider.id)) down[provider.id] = why_down(provider);
+  for (const auto& [id, report] : reported_)
+    if (!up.contains(id))
+      down.try_emplace(id, "it is no longer in the host's configuration");
+  for (const auto& [id, why] : down) {
+    const auto before = down_.find(id);
+    if (before != down_.end() && before->second == why) continue;
+    receivers_.down(ProviderId(id), why);
     changed = true;
   }
+  down_ = std::move(down);
   reported_ = std::move(up);
   if (changed) receivers_.changed();
 }

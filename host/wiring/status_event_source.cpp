@@ -36,6 +36,18 @@ json::object with_state(json::object details, PluginState state, const std::stri
   return details;
 }
 
+// "a.toml and 2 more files are held back; "
+std::string held_sentence(const pools::Status& configuration) {
+  std::string text;
+  if (!configuration.problems.empty())
+    text = count_of(configuration.problems.size(), "problem") + "; ";
+  const std::size_t held = configuration.held_files.size();
+  if (held == 0) return text;
+  text += configuration.held_files.front().file;
+  if (held > 1) text += " and " + count_of(held - 1, "other file");
+  return text + (held > 1 ? " are held back; " : " is held back; ");
+}
+
 }  // namespace
 
 void StatusEventSource::emit(const char* kind, std::string text, json::object details) const {
@@ -97,19 +109,23 @@ void StatusEventSource::observe(const pools::Status& configuration) {
 
   // One that only waits for its providers is not refused.
   const bool is_refused =
-      (!configuration.refused_revision.empty() && !configuration.problems.empty()) ||
+      (!configuration.refused_revision.empty() &&
+       (!configuration.problems.empty() || !configuration.held_files.empty())) ||
       !configuration.source_error.empty();
   std::optional<Refusal> refusal;
   if (is_refused)
-    refusal = {configuration.refused_revision, configuration.source_error, configuration.problems};
+    refusal = {configuration.refused_revision, configuration.source_error, configuration.problems,
+               configuration.held_files};
   if (refusal && refusal != refusal_)
     emit("configuration-refused",
          with_reason(
              "worker configurations of " + configuration.source + " are refused",
              configuration.source_error.empty()
-                 ? count_of(configuration.problems.size(), "problem") + "; see: muster status"
+                 ? held_sentence(configuration) + "see: muster status"
                  : configuration.source_error),
-         {{"source", configuration.source}, {"revision", configuration.refused_revision}});
+         {{"source", configuration.source},
+          {"revision", configuration.refused_revision},
+          {"heldFiles", to_json(configuration.held_files)}});
   refusal_ = std::move(refusal);
 }
 

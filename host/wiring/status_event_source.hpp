@@ -32,6 +32,7 @@ class StatusEventSource final : public plugin_loader::PluginListener {
     std::string revision;
     std::string source_error;
     rules::Problems problems;
+    std::vector<pools::HeldFile> held_files;
     friend bool operator==(const Refusal&, const Refusal&) = default;
   };
   void observe(const plugin_loader::Change<plugin_loader::VersionState>& change) const;

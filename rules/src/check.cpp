@@ -31,6 +31,15 @@ void check_document(const Document& document, const ConfigurationSet& set, Probl
   add(problems, lint(document, set));
 }
 
+// What is missing may be in the part that could not be read, and what seems to have no effect may
+// have one there: only what is there and wrong counts.
+void check_incomplete(const Document& document, const ConfigurationSet& set, Problems& problems) {
+  const KnownFacts* known = set.known() ? &*set.known() : nullptr;
+  for (const WorkerType& type : document.worker_types)
+    for (Problem& problem : pool_settings(document, type.name, known).problems)
+      if (problem.code != "missingPoolSetting") problems.push_back(std::move(problem));
+}
+
 }  // namespace
 
 Problems check(const ConfigurationSet& set) {
@@ -42,6 +51,7 @@ Problems check(const ConfigurationSet& set) {
                  [&](std::size_t i) { check_document(*documents[i], set, found[i]); });
   Problems problems = set.problems();
   for (Problems& each : found) add(problems, std::move(each));
+  for (const auto& document : set.incomplete()) check_incomplete(*document, set, problems);
   sort_problems(problems);
   return problems;
 }

@@ -13,6 +13,13 @@ std::string base_name(std::string_view file) {
   return fs::path(file).filename().string();
 }
 
+bool claims_nothing_of_others(const Document& document, const WorkerTypeOwners& owners) {
+  return std::ranges::all_of(document.worker_types, [&](const WorkerType& type) {
+    const auto owner = owners.find(type.name);
+    return owner == owners.end() || owner->second == document.file;
+  });
+}
+
 }  // namespace
 
 bool is_configuration_file(std::string_view file_name) {
@@ -22,8 +29,8 @@ bool is_configuration_file(std::string_view file_name) {
 }
 
 ConfigurationSet ConfigurationSet::from_files(std::span<const SourceFile> files,
-                                              const Limits& limits,
-                                              std::optional<KnownFacts> known) {
+                                              const Limits& limits, std::optional<KnownFacts> known,
+                                              const WorkerTypeOwners& owners) {
   ConfigurationSet set;
   set.limits_ = limits;
   set.known_ = std::move(known);
@@ -40,10 +47,16 @@ ConfigurationSet ConfigurationSet::from_files(std::span<const SourceFile> files,
     if (base_name(files[i].name) != facts_file_name && files[i].unreadable.empty())
       parsed[i] = parse_document(files[i].text, files[i].name, limits);
   });
+  // Those that claim what is another file's come last.
+  std::ranges::stable_partition(parsed, [&](const Parsed& each) {
+    return !each.document || claims_nothing_of_others(*each.document, owners);
+  });
   for (Parsed& each : parsed) {
     set.report(std::move(each.problems));
     if (each.document) set.add(std::move(each.document));
   }
+  for (Parsed& each : parsed)
+    if (each.incomplete) set.add_incomplete(std::move(each.incomplete));
   sort_problems(set.problems_);
   return set;
 }
@@ -53,20 +66,31 @@ void ConfigurationSet::report(Problems problems) {
                    std::make_move_iterator(problems.end()));
 }
 
-// The first of two files that claim the same keeps it.
-void ConfigurationSet::add(std::shared_ptr<const Document> document) {
-  Problems problems = known_ ? check_condition_names(*document, *known_) : Problems{};
-  if (const Document* other = find(document->id))
+// What keeps the document from being used beside those that are in the set.
+Problems ConfigurationSet::conflicts_of(const Document& document) const {
+  Problems problems = known_ ? check_condition_names(document, *known_) : Problems{};
+  if (const Document* other = find(document.id))
     problems.push_back(
-        {Severity::error, document->at({}), "",
+        {Severity::error, document.at({}), "",
          "the configuration id " + in_quotes(other->id) + " is taken by " + other->file,
          "rename one of the files", "duplicateConfigurationId"});
-  for (const WorkerType& type : document->worker_types)
+  for (const WorkerType& type : document.worker_types)
     if (const Document* other = find_by_worker_type(type.name))
       problems.push_back(
-          {Severity::error, document->at(type.position), "workerTypes",
+          {Severity::error, document.at(type.position), "workerTypes",
            "the worker type " + in_quotes(type.name) + " stands in " + other->file + " too",
            "worker types are unique over all files: remove it from one", "duplicateWorkerType"});
+  return problems;
+}
+
+void ConfigurationSet::add_incomplete(std::shared_ptr<const Document> document) {
+  report(conflicts_of(*document));
+  incomplete_.push_back(std::move(document));
+}
+
+// The first of two files that claim the same keeps it.
+void ConfigurationSet::add(std::shared_ptr<const Document> document) {
+  Problems problems = conflicts_of(*document);
   const bool usable = !has_errors(problems);
   report(std::move(problems));
   if (!usable) return rejected_.push_back(std::move(document));

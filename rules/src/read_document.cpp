@@ -32,7 +32,10 @@ class DocumentReader : private Reader {
       wrong_type(*source.root, "", "a table with workerTypes and rules");
     Parsed parsed;
     parsed.problems = take_problems();
-    if (!has_errors(parsed.problems)) parsed.document = std::move(document_);
+    if (!has_errors(parsed.problems))
+      parsed.document = std::move(document_);
+    else if (!document_->worker_types.empty() || !document_->rules.empty())
+      parsed.incomplete = std::move(document_);
     return parsed;
   }
 

@@ -38,16 +38,35 @@ void PoolConfiguration::configure(const Configuration& configuration) {
     provider.field_classes = classes;
     provider.classes_known = true;
   }
-  for (const auto& [id, spec] : configuration.pools) take_pool(registry_.index_of_pool(id), spec);
+  for (const auto& [id, spec] : configuration.pools) {
+    const Index pool = registry_.index_of_pool(id);
+    take_pool(pool, with_unasked(pools_[pool], spec));
+  }
   for (Index at = 0; at < pools_.size(); ++at)
     if (!pools_[at].removed() && !configuration.pools.contains(pools_[at].id)) {
       const auto made = api_pools_.find(pools_[at].id);
       if (made != api_pools_.end())
         take_pool(at, made->second);
-      else if (pools_[at].spec)
+      else if (pools_[at].spec &&
+               !configuration.untouched_origins.contains(pools_[at].spec->origin))
         drop_pool(at);
     }
   link_.configure_pools();
+}
+
+// A provider that does not answer has not given up its machines: until it can be asked again, the
+// pool keeps the launch configurations that it has of it.
+std::shared_ptr<const PoolSpec> PoolConfiguration::with_unasked(
+    const Pool& pool, const std::shared_ptr<const PoolSpec>& spec) const {
+  if (spec->unasked_providers.empty()) return spec;
+  auto whole = std::make_shared<PoolSpec>(*spec);
+  for (const Index at : pool.launch_configs)
+    if (launch_configs_[at].status != LaunchConfigStatus::archived &&
+        std::ranges::find(spec->unasked_providers, launch_configs_[at].spec->provider_id) !=
+            spec->unasked_providers.end())
+      whole->launch_configs.push_back(launch_configs_[at].spec);
+  whole->unasked_providers.clear();
+  return whole;
 }
 
 // The event of the pool comes before those of what it consists of: kept, new, gone.

@@ -53,6 +53,8 @@ class PoolConfiguration : Stage {
     bool updated = false;  // some of those that are kept
     bool any() const { return updated || !created.empty() || !archived.empty(); }
   };
+  std::shared_ptr<const PoolSpec> with_unasked(const Pool& pool,
+                                               const std::shared_ptr<const PoolSpec>& spec) const;
   LaunchConfigChanges changes_of(const Pool& pool, const PoolSpec& spec) const;
   void take_pool(Index pool, const std::shared_ptr<const PoolSpec>& spec,
                  Report report = Report::changes);

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,8 @@ struct PoolSpec {
       {};  // of workers that join it; empty: none is needed
   std::vector<queue::Strategy> placement_strategies = {};  // empty: as the host says
   json::object payload_schema = {};                        // of what tasks may ask for
+  // Providers that could not be asked: the launch configurations that the pool has of theirs stay.
+  std::vector<ProviderId> unasked_providers = {};
 };
 
 struct Configuration {
@@ -86,6 +89,8 @@ struct Configuration {
   std::map<WorkerPoolId, std::shared_ptr<const PoolSpec>> pools;
   // What a change of a launch document means for running workers, as the providers have it.
   std::map<ProviderId, FieldClasses> field_classes = {};
+  // Files about which nothing can be said now: the pools that came from them stay as they are.
+  std::set<std::string> untouched_origins = {};
 };
 
 }  // namespace muster::fleet

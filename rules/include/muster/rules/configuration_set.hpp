@@ -48,13 +48,19 @@ struct Combination {
   Facts facts;                // workerType, provider and what the placement adds
 };
 
+// The names of files by the worker types that they had before.
+using WorkerTypeOwners = std::map<std::string, std::string, std::less<>>;
+
 // A value; const functions are thread-safe.
 class ConfigurationSet {
  public:
   // Parses all files, on all cores if they are many; among them `facts.toml`, if there. A file with
-  // errors has no document, the others do. `known` given: used instead of `facts.toml`.
+  // errors has no document, the others do. `known` given: used instead of `facts.toml`. Of two
+  // files that claim the same worker type, the one that is its owner in `owners` keeps it, else the
+  // first.
   static ConfigurationSet from_files(std::span<const SourceFile> files, const Limits& limits = {},
-                                     std::optional<KnownFacts> known = {});
+                                     std::optional<KnownFacts> known = {},
+                                     const WorkerTypeOwners& owners = {});
 
   // By id.
   const std::map<std::string, std::shared_ptr<const Document>, std::less<>>& documents() const {
@@ -62,6 +68,8 @@ class ConfigurationSet {
   }
   // Documents that were read but cannot be used beside the others, for problems() says why.
   const std::vector<std::shared_ptr<const Document>>& rejected() const { return rejected_; }
+  // What could be read of files with errors: to look for more errors, and for nothing else.
+  const std::vector<std::shared_ptr<const Document>>& incomplete() const { return incomplete_; }
 
   const std::optional<KnownFacts>& known() const { return known_; }
   const Limits& limits() const { return limits_; }
@@ -80,10 +88,12 @@ class ConfigurationSet {
 
  private:
   void add(std::shared_ptr<const Document> document);
+  void add_incomplete(std::shared_ptr<const Document> document);
+  Problems conflicts_of(const Document& document) const;
   void report(Problems problems);
 
   std::map<std::string, std::shared_ptr<const Document>, std::less<>> documents_;
-  std::vector<std::shared_ptr<const Document>> rejected_;
+  std::vector<std::shared_ptr<const Document>> rejected_, incomplete_;
   std::map<std::string, std::string, std::less<>> worker_types_;  // → id
   std::optional<KnownFacts> known_;
   Problems problems_;

@@ -64,7 +64,9 @@ struct Document {
 
 struct Parsed {
   std::shared_ptr<const Document> document;  // null if there are errors
-  Problems problems;                         // all of the file, sorted
+  // With errors: what could be read in spite of them, to look for more. Null if nothing could.
+  std::shared_ptr<const Document> incomplete = {};
+  Problems problems = {};  // all of the file, sorted
 };
 
 // Pure functions: text in, document or every problem of the text out. Never throw on any input.

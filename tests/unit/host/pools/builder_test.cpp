@@ -75,11 +75,14 @@ warmCapacity = 11
   EXPECT_THAT(texts, HasSubstr("build.toml:18:1: lifecycle.warmCapacity: is 11, more than"));
 }
 
-TEST(Builder, a_provider_that_is_not_there_is_waited_for_and_not_called_a_mistake) {
+TEST(Builder, a_provider_that_is_not_there_is_no_mistake_and_its_part_of_the_pool_is_left_alone) {
   Fixture fixture;
   fixture.provider().unavailable = Error::transient("waits for its plugin");
   auto outcome = fixture.build(configuration());
-  EXPECT_FALSE(outcome.configuration);
+  ASSERT_TRUE(outcome.configuration);
+  const fleet::PoolSpec& pool = *outcome.configuration->pools.begin()->second;
+  EXPECT_THAT(pool.launch_configs, ::testing::IsEmpty());
+  EXPECT_THAT(pool.unasked_providers, ::testing::ElementsAre(ProviderId("sim")));
   EXPECT_TRUE(texts_of(outcome.problems).empty());
   EXPECT_THAT(outcome.waits,
               ::testing::ElementsAre(Wait{ProviderId("sim"), "waits for its plugin"}));
@@ -112,12 +115,15 @@ TEST(Builder, a_provider_in_trouble_is_asked_no_more_in_this_build) {
   Fixture fixture;
   fixture.failure = Error::throttle("slow down");
   auto outcome = fixture.build(configuration());
-  EXPECT_FALSE(outcome.configuration);
+  ASSERT_TRUE(outcome.configuration);
+  EXPECT_THAT(outcome.configuration->pools.begin()->second->unasked_providers, SizeIs(1));
   EXPECT_EQ(fixture.calls, 1);
   EXPECT_THAT(outcome.waits, ::testing::ElementsAre(Wait{ProviderId("sim"), "slow down"}));
   fixture.failure.reset();
   outcome = fixture.build(configuration());
-  EXPECT_TRUE(outcome.configuration);
+  ASSERT_TRUE(outcome.configuration);
+  EXPECT_THAT(outcome.configuration->pools.begin()->second->unasked_providers,
+              ::testing::IsEmpty());
 }
 
 TEST(Builder, an_answer_that_makes_no_sense_is_the_providers_trouble) {
@@ -127,7 +133,8 @@ TEST(Builder, an_answer_that_makes_no_sense_is_the_providers_trouble) {
   };
   const std::vector<rules::SourceFile> files = {{"build.toml", configuration()}};
   const auto outcome = fixture.builder.build(files, "r1", fixture.provider_context, nonsense);
-  EXPECT_FALSE(outcome.configuration);
+  ASSERT_TRUE(outcome.configuration);
+  EXPECT_THAT(outcome.configuration->pools.begin()->second->launch_configs, ::testing::IsEmpty());
   ASSERT_THAT(outcome.waits, SizeIs(1));
   EXPECT_THAT(outcome.waits[0].reason, HasSubstr("capacity 0"));
 }

@@ -1,3 +1,4 @@
+#include "host/pools/offline_check.hpp"
 #include "host/pools/queue_section.hpp"
 
 #include <gmock/gmock.h>
@@ -77,8 +78,7 @@ TEST(WorkerKeys, that_are_none_refuse_the_worker_configuration_at_their_line) {
     EXPECT_FALSE(outcome.configuration);
     for (const std::string& texts :
          {texts_of(outcome.problems),
-          texts_of(check_without_providers(rules::ConfigurationSet::from_files(
-              std::vector<rules::SourceFile>{{"build.toml", with_keys(list)}})))})
+          texts_of(check_offline(std::vector<rules::SourceFile>{{"build.toml", with_keys(list)}}, {}))})
       EXPECT_THAT(texts, AllOf(HasSubstr("build.toml:10:1: publicWorkerKeys: "), HasSubstr(says)));
   }
   Fixture fixture;
@@ -100,8 +100,7 @@ teem = "ios"
   EXPECT_FALSE(outcome.configuration);
   for (const std::string& texts :
        {texts_of(outcome.problems),
-        texts_of(check_without_providers(rules::ConfigurationSet::from_files(
-            std::vector<rules::SourceFile>{{"build.toml", wrong}})))}) {
+        texts_of(check_offline(std::vector<rules::SourceFile>{{"build.toml", wrong}}, {}))}) {
     EXPECT_THAT(texts, HasSubstr("build.toml:11:"));
     EXPECT_THAT(texts, HasSubstr("workerConfig.queue.resources.memory: the resource memory is -1"));
     EXPECT_THAT(texts, HasSubstr("build.toml:12:1: workerConfig.queue.tags: must be a list"));

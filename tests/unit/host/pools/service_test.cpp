@@ -153,9 +153,10 @@ TEST(Service, a_provider_that_comes_later_is_waited_for) {
   });
   const Status status = stage.status_when([](const Status& s) { return !s.waits.empty(); });
   EXPECT_EQ(status.waits[0].reason, "its plugin was taken away");
-  EXPECT_EQ(status.pools, 1u);  // the old ones serve on
+  EXPECT_EQ(status.pools, 1u);
+  EXPECT_THAT(stage.accepted(2)->pools.at(build_pool)->unasked_providers, SizeIs(1));
   stage.change([](Fixture& fixture) { fixture.provider().unavailable.reset(); });
-  stage.accepted(2);
+  EXPECT_THAT(stage.accepted(3)->pools.at(build_pool)->unasked_providers, SizeIs(0));
   EXPECT_THAT(stage.service->status().waits, SizeIs(0));
 }
 

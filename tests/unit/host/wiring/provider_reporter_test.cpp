@@ -81,7 +81,18 @@ class Reporter : public ::testing::Test {
 };
 
 TEST_F(Reporter, reports_a_provider_when_its_plugin_comes_up) {
+  EXPECT_THAT(see({lane("other")}), ElementsAre(does_not_run, "changed"));
   EXPECT_THAT(see({lane("other")}), IsEmpty());
+  EXPECT_THAT(see({lane("ec2")}), ElementsAre("ec2 up", "changed"));
+}
+
+TEST_F(Reporter, reports_why_a_provider_could_not_be_started_and_each_new_reason_once) {
+  auto refused = lane("ec2", PluginState::rejected);
+  refused.reason = "its configuration is wrong: /region: lacks";
+  EXPECT_THAT(see({refused}), ElementsAre("ec2 down: " + refused.reason, "changed"));
+  EXPECT_THAT(see({refused}), IsEmpty());
+  refused.reason = "create failed: the account is missing";
+  EXPECT_THAT(see({refused}), ElementsAre("ec2 down: " + refused.reason, "changed"));
   EXPECT_THAT(see({lane("ec2")}), ElementsAre("ec2 up", "changed"));
 }
 
