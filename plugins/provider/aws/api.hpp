@@ -1,7 +1,9 @@
 // AWS's APIs as the provider sees them: documents in AWS's own spelling in and out.
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <muster/context.hpp>
@@ -38,6 +40,12 @@ class Api {
   // answer of AWS has the code "noAnswer", and an answer that is none of AWS's the code "badAnswer".
   // DryRun's good end is an error in AWS: its code is "DryRunOperation".
   virtual Result<json::object> call(const Call& call, const Context& context) = 0;
+
+  // How far EC2's clock in the region is ahead of ours, as the answers so far say; nothing if that
+  // is not known.
+  virtual std::optional<std::chrono::milliseconds> clock_offset(const std::string& /*region*/) {
+    return std::nullopt;
+  }
 };
 
 inline constexpr const char* no_answer_code = "noAnswer";

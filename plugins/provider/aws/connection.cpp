@@ -122,6 +122,12 @@ class HttpApi final : public Api {
     return wire_.call(call, &credentials_, context);
   }
 
+  std::optional<std::chrono::milliseconds> clock_offset(const std::string& region) override {
+    const auto url = Endpoints(settings_.endpoints).url("ec2", region);
+    if (!url) return std::nullopt;
+    return session_.clock_offset(*url);
+  }
+
  private:
   static std::shared_ptr<cloud::Transport> transport_for(const ConnectionSettings& settings) {
     return std::make_shared<cloud::PooledTransport>(

@@ -25,7 +25,7 @@ std::vector<std::string> texts_of(const json::object& object, std::string_view k
   return texts;
 }
 
-std::string state_of(const json::object& instance) {
+std::string state_name_of(const json::object& instance) {
   const json::object* state = table_of(instance, "State");
   return state ? text_of(*state, "Name") : "";
 }
@@ -51,7 +51,7 @@ bool passes(const json::object& instance, const json::object& parameters) {
     if (name.starts_with("tag:"))
       good &= has_tag(instance, name.substr(4), values);
     else if (name == "instance-state-name")
-      good &= is_one(state_of(instance));
+      good &= is_one(state_name_of(instance));
     else if (name == "instance-id")
       good &= is_one(text_of(instance, "InstanceId"));
   });

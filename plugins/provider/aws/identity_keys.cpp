@@ -22,6 +22,11 @@ using Bio = OpensslPointer<BIO, BIO_free_all>;
 constexpr std::size_t longest_proof = 64 << 10;
 constexpr int shortest_own_key = 2048;
 
+// The certificates in it are others'.
+void free_stack(STACK_OF(X509)* stack) {
+  sk_X509_free(stack);
+}
+
 // Nothing for what is not base64. Lines may be broken anywhere.
 std::optional<std::string> from_base64(std::string_view text) {
   std::string plain;
@@ -173,7 +178,7 @@ Result<void> IdentityKeys::check_pkcs7(const std::string& region, std::string_vi
     return Error::auth("the PKCS #7 signature of the identity document is not a signed message");
   const auto keys = keys_of(region, true);
   for (const Key* key : keys) {
-    const OpensslPointer<STACK_OF(X509), sk_X509_free> certificates(sk_X509_new_null());
+    const OpensslPointer<STACK_OF(X509), free_stack> certificates(sk_X509_new_null());
     sk_X509_push(certificates.get(), key->certificate.get());
     const Bio out(BIO_new(BIO_s_mem()));
     const bool detached = PKCS7_get_detached(message.get()) != 0;

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr auto notice_time = 2min;  // from AWS's warning to the end
-constexpr auto remembered = 10min;
+constexpr auto notices_repeated_for = 10min;
 constexpr int most_receives = 20;  // of up to ten messages each
 
 }  // namespace
@@ -82,7 +82,7 @@ Result<void> Interruptions::receive(const std::string& region, const std::string
       }
       known_[event->instance_id] = {{WorkerGroup(event->region.empty() ? region : event->region),
                                      WorkerId(event->instance_id), event->interruption},
-                                    event->interruption.at + remembered};
+                                    event->interruption.at + notices_repeated_for};
     });
     if (received < 10) break;
   }

@@ -6,7 +6,7 @@ namespace muster::aws {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto remembered = 1h;
+constexpr auto launches_counted_for = 1h;
 // Before anything is known. AWS takes some percent of spot machines back within their first hours.
 constexpr double usual_on_demand = 0.99, usual_spot = 0.9;
 // So that the first failure is no verdict.
@@ -20,7 +20,7 @@ std::string key_of(const std::string& zone, const std::string& type_and_market) 
 
 void LaunchHistory::add(const std::string& key, Entry entry) {
   auto& entries = entries_[key];
-  while (!entries.empty() && entries.front().at + remembered < entry.at) entries.pop_front();
+  while (!entries.empty() && entries.front().at + launches_counted_for < entry.at) entries.pop_front();
   if (!entries.empty() && entry.at - entries.back().at < 1min) {
     entries.back().launched += entry.launched;
     entries.back().failed += entry.failed;
@@ -44,7 +44,7 @@ double LaunchHistory::reliability(const Machine& machine, Time now) {
   if (found == entries_.end()) return usual;
   double launched = 0, failed = 0;
   for (const Entry& entry : found->second) {
-    if (entry.at + remembered < now) continue;
+    if (entry.at + launches_counted_for < now) continue;
     launched += static_cast<double>(entry.launched);
     failed += static_cast<double>(entry.failed);
   }

@@ -15,7 +15,7 @@ namespace muster::aws {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto remembered = 2h;
+constexpr auto batches_kept_for = 2h;
 
 // 64 letters, as many as EC2 takes.
 std::string client_token(const AllocateRequest& request, const std::vector<IdempotencyKey>& keys) {
@@ -106,7 +106,7 @@ Result<Allocation> Launcher::allocate(const AllocateRequest& request, const Cont
     return Error::config("region " + machine->region +
                          " is not in the provider's regions (any more)")
         .of_launch_config(request.launch_config.launch_config_id.str());
-  batches_.forget_older_than(context.now() - remembered);
+  batches_.forget_older_than(context.now() - batches_kept_for);
   const Found found = look_up(request, *machine, context);
   const auto needed = batches_for(request, *machine, found, context);
   if (!needed) return needed.error();
@@ -157,7 +157,7 @@ Launcher::Found Launcher::look_up(const AllocateRequest& request, const Machine&
   return found;
 }
 
-// All of them are remembered before the first is sent.
+// All of them are batches_kept_for before the first is sent.
 Result<std::vector<Batch*>> Launcher::batches_for(const AllocateRequest& request,
                                                   const Machine& machine, const Found& found,
                                                   const Context& context) {

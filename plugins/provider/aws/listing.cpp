@@ -8,7 +8,7 @@
 namespace muster::aws {
 namespace {
 
-constexpr std::size_t most_ids = 200;  // values of one filter
+constexpr std::size_t most_ids_of_filter = 200;  // values of one filter
 
 Result<std::vector<Instance>> describe(json::array filters, const std::string& region, Api& api,
                                        const Context& context) {
@@ -47,9 +47,9 @@ void add_missing(std::vector<Instance>& listed, const std::vector<Instance>& mis
                  const std::string& region, Api& api, RecentInstances& recent,
                  const Context& context) {
   std::map<WorkerId, Instance> known;
-  for (std::size_t from = 0; from < missing.size(); from += most_ids) {
+  for (std::size_t from = 0; from < missing.size(); from += most_ids_of_filter) {
     json::array ids;
-    for (std::size_t at = from; at < std::min(missing.size(), from + most_ids); ++at)
+    for (std::size_t at = from; at < std::min(missing.size(), from + most_ids_of_filter); ++at)
       ids.emplace_back(missing[at].worker_id.str());
     auto found = describe({filter("instance-id", std::move(ids))}, region, api, context);
     if (!found) continue;

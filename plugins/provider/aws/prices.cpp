@@ -14,9 +14,9 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr auto looked_back = 30min;
-constexpr auto fresh = 5min;
+constexpr auto prices_fresh_for = 5min;
 constexpr auto still_useful = 1h;
-constexpr auto ask_again_after_error = 30s;
+constexpr auto prices_retry_after = 30s;
 
 // How much larger than "large" a size is; nothing for one that is not known.
 std::optional<double> factor_of(std::string_view size) {
@@ -128,7 +128,7 @@ Result<Price> Prices::spot_price(const Machine& machine, const Context& context)
   book.wanted.insert(machine.instance_type);
   const bool is_new = !book.asked.contains(machine.instance_type);
   const auto age = context.now() - book.asked_at;
-  if (book.error ? age >= ask_again_after_error : is_new || age >= fresh)
+  if (book.error ? age >= prices_retry_after : is_new || age >= prices_fresh_for)
     refresh(place, book, context);
   const auto found = book.highest.find({machine.zone, machine.instance_type});
   const bool useful = context.now() - book.good_at < still_useful;

@@ -143,7 +143,8 @@ void RegionDiagnosis::check_launches() {
       checks_.push_back(failed(subject, machine.error(), "correct the worker configuration"));
       continue;
     }
-    AllocateRequest request{.owner = owner_, .launch_config = *launch_config};
+    const AllocateRequest request{
+        .owner = owner_, .launch_config = *launch_config, .idempotency_keys = {}};
     auto parameters = launch_parameters(*machine, request);
     if (!parameters) {
       checks_.push_back(failed(subject, parameters.error(), "correct the worker configuration"));

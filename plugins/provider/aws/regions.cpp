@@ -11,8 +11,8 @@ namespace muster::aws {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto kept = 1h;
-constexpr auto ask_again_after_error = 1min;
+constexpr auto zones_kept_for = 1h;
+constexpr auto zones_retry_after = 1min;
 constexpr std::size_t most_threads = 16;
 
 }  // namespace
@@ -39,7 +39,7 @@ Result<std::vector<std::string>> Regions::names(const Context& context) {
     if (enabled_.empty()) return answer.error();
     context.log(LogLevel::warning, "the regions of the account are as they were an hour ago: " +
                                        answer.error().message);
-    ask_for_regions_again_ = context.now() + ask_again_after_error;
+    ask_for_regions_again_ = context.now() + zones_retry_after;
     return enabled_;
   }
   enabled_.clear();
@@ -47,7 +47,7 @@ Result<std::vector<std::string>> Regions::names(const Context& context) {
     enabled_.push_back(text_of(region, "RegionName"));
   });
   std::ranges::sort(enabled_);
-  ask_for_regions_again_ = context.now() + kept;
+  ask_for_regions_again_ = context.now() + zones_kept_for;
   return enabled_;
 }
 
@@ -81,11 +81,11 @@ Result<Placements> Regions::placements(const Context& context) {
   for (std::size_t at = 0; at < due.size(); ++at) {
     Zones& zones = zones_[due[at]];
     if (answers[at]) {
-      zones = {std::move(*answers[at]), context.now() + kept, std::nullopt};
+      zones = {std::move(*answers[at]), context.now() + zones_kept_for, std::nullopt};
       continue;
     }
     zones.error = answers[at].error();
-    zones.ask_again = context.now() + ask_again_after_error;
+    zones.ask_again = context.now() + zones_retry_after;
     context.log(LogLevel::warning,
                 "region " + due[at] +
                     (zones.names.empty() ? " is left out" : " is taken as it was") +

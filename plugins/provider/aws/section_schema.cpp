@@ -1,4 +1,5 @@
 #include <array>
+#include <stdexcept>
 
 #include "plugins/provider/aws/section.hpp"
 

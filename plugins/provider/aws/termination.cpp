@@ -9,7 +9,7 @@
 namespace muster::aws {
 namespace {
 
-constexpr std::size_t most_ids = 500;
+constexpr std::size_t most_ids_of_call = 500;
 
 bool is_instance_id(std::string_view id) {
   return id.size() >= 10 && id.size() <= 30 && id.starts_with("i-") &&
@@ -28,10 +28,10 @@ class Terminator {
       : api_(api), recent_(recent), context_(context) {}
 
   void end(const std::string& region, std::vector<const WorkerRef*> workers) {
-    for (std::size_t from = 0; from < workers.size(); from += most_ids)
+    for (std::size_t from = 0; from < workers.size(); from += most_ids_of_call)
       end_batch(region, {workers.begin() + static_cast<std::ptrdiff_t>(from),
                          workers.begin() + static_cast<std::ptrdiff_t>(
-                                               std::min(workers.size(), from + most_ids))});
+                                               std::min(workers.size(), from + most_ids_of_call))});
   }
 
   Termination take() { return std::move(termination_); }
