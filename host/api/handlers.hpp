@@ -94,6 +94,7 @@ std::vector<Endpoint> queue_request_endpoints();  // requests for a worker
 std::vector<Endpoint> team_endpoints();           // teams and their pools, and what waits
 std::vector<Endpoint> explanation_endpoints();    // why something waits, and for how long
 std::vector<Endpoint> configuration_endpoints();  // worker configurations, providers, demand
+std::vector<Endpoint> diagnosis_endpoints();      // what a provider lacks for its launches
 std::vector<Endpoint> event_endpoints();          // events, webhooks, the message broker
 std::vector<Endpoint> registration_endpoints();   // challenges, and machines of relays
 std::vector<Endpoint> backup_endpoints();         // copies of the store

@@ -45,6 +45,8 @@ struct Services : endpoints::Host {
   events::Service* events = nullptr;
   std::function<pools::ProviderContext()> provider_context = {};  // may wait for providers
   pools::Expand expand = {};
+  // Asks a provider to try out what its launches need; waits for it, for a minute at most.
+  std::function<Result<Diagnosis>(const ProviderId&, const DiagnoseRequest&)> diagnose = {};
   // What a configured provider says of itself and where it can launch; nothing if there is none of
   // that id. Waits for the provider, as long as it is allowed to.
   std::function<std::optional<pools::ProviderFacts>(const ProviderId&, std::chrono::milliseconds)>

@@ -13,6 +13,9 @@ void add_fleet(api::Services& services, FleetRuntime& fleet) {
   services.expand = [&fleet](const ProviderId& id, const ExpandRequest& request) {
     return fleet.expand(id, request);
   };
+  services.diagnose = [&fleet](const ProviderId& id, const DiagnoseRequest& request) {
+    return fleet.diagnose(id, request);
+  };
   services.provider_facts = [&fleet](const ProviderId& id, std::chrono::milliseconds at_most) {
     return fleet.provider_facts(id, at_most);
   };

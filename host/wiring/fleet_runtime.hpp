@@ -64,6 +64,9 @@ class FleetRuntime {
   Result<Expansion> expand(const ProviderId& id, const ExpandRequest& request) const {
     return providers_.expand(id, request);
   }
+  Result<Diagnosis> diagnose(const ProviderId& id, const DiagnoseRequest& request) const {
+    return providers_.diagnose(id, request);
+  }
   // Of the worker configurations; nothing if none are configured.
   std::optional<pools::Status> configuration_status() const;
   void reload_worker_configurations() const;

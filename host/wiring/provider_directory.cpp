@@ -8,6 +8,12 @@
 #include "lib/base/deadline_context.hpp"
 
 namespace muster {
+namespace {
+
+// Of a diagnosis, which makes many calls one after the other.
+constexpr std::chrono::milliseconds diagnosis_time = std::chrono::minutes(1);
+
+}  // namespace
 
 void ProviderDirectory::configure(std::shared_ptr<const config::HostConfiguration> configuration) {
   const std::lock_guard lock(mutex_);
@@ -76,6 +82,16 @@ Result<Expansion> ProviderDirectory::expand(const ProviderId& id,
   const fleet::Callee callee = find(id.str());
   if (!callee.channel) return Error::transient("provider " + id.str() + " does not run");
   return ProviderClient(*callee.channel).expand(request, DeadlineContext(callee.deadline));
+}
+
+Result<Diagnosis> ProviderDirectory::diagnose(const ProviderId& id,
+                                              const DiagnoseRequest& request) const {
+  if (!find_instance(configuration()->providers, id.str()))
+    return Error::not_found("there is no provider " + id.str() + "; see: muster provider list");
+  const fleet::Callee callee = find(id.str());
+  if (!callee.channel) return Error::transient("provider " + id.str() + " does not run");
+  return ProviderClient(*callee.channel)
+      .diagnose(request, DeadlineContext(std::max(callee.deadline, diagnosis_time)));
 }
 
 }  // namespace muster

@@ -35,6 +35,8 @@ class ProviderDirectory {
   std::optional<pools::ProviderFacts> facts(const ProviderId& id,
                                             std::chrono::milliseconds at_most) const;
   Result<Expansion> expand(const ProviderId& id, const ExpandRequest& request) const;
+  // Takes a minute at most. `unsupported` of a provider that offers none.
+  Result<Diagnosis> diagnose(const ProviderId& id, const DiagnoseRequest& request) const;
 
  private:
   std::shared_ptr<const config::HostConfiguration> configuration() const;

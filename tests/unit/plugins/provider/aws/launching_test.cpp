@@ -1,0 +1,235 @@
+#include <set>
+
+#include "plugins/provider/aws/key_list.hpp"
+#include "plugins/provider/aws/quotas.hpp"
+#include "tests/unit/plugins/provider/aws/fixture.hpp"
+
+namespace muster::aws {
+namespace {
+
+std::vector<IdempotencyKey> ids(const std::vector<std::string>& texts) {
+  return {texts.begin(), texts.end()};
+}
+
+TEST(KeyList, packs_numbers_as_ranges_and_gives_each_key_back) {
+  const auto keys = ids({"h-7-1", "h-7-2", "h-7-3", "h-7-9", "h-7-5", "h-7-6", "h-8-1"});
+  const PackedKeys packed = pack_keys(keys, 0, 100);
+  EXPECT_EQ(packed.text, "h-7-:1-3,9,5-6");
+  ASSERT_EQ(packed.count, 6u);
+  for (std::size_t i = 0; i < packed.count; ++i)
+    EXPECT_EQ(key_at(packed.text, static_cast<std::int64_t>(i)), keys[i]);
+  EXPECT_FALSE(key_at(packed.text, 6));
+  EXPECT_FALSE(key_at(packed.text, -1));
+}
+
+TEST(KeyList, no_list_is_longer_than_a_tag) {
+  std::vector<IdempotencyKey> keys;
+  for (int i = 0; i < 500; ++i)
+    keys.emplace_back("a-host-with-quite-a-long-name-12-" + std::to_string(1'000'000 + 2 * i));
+  for (std::size_t from = 0; from < keys.size();) {
+    const PackedKeys packed = pack_keys(keys, from, 100);
+    ASSERT_GT(packed.count, 0u);
+    ASSERT_LE(packed.text.size(), longest_tag_value);
+    for (std::size_t i = 0; i < packed.count; ++i)
+      ASSERT_EQ(key_at(packed.text, static_cast<std::int64_t>(i)), keys[from + i]);
+    from += packed.count;
+  }
+}
+
+TEST(KeyList, odd_keys_are_sent_one_by_one_and_odd_tags_have_no_key) {
+  for (const char* key : {"plain", "a,b:7", "x-007", "9", "h:-7"}) {
+    const PackedKeys packed = pack_keys(ids({key, "other"}), 0, 100);
+    EXPECT_EQ(packed.count, 1u) << key;
+    EXPECT_TRUE(key_at(packed.text, 0)) << key;
+    EXPECT_FALSE(key_at(packed.text, 1)) << key;
+  }
+  EXPECT_EQ(pack_keys(ids({std::string(300, 'k')}), 0, 1).text.size(), 65u);
+  for (const char* text : {"", "h-", "h-:", "h-:x", "h-:5-2", "h-:1,,2", "h-:1-"})
+    EXPECT_FALSE(key_at(text, 0) && key_at(text, 1)) << text;
+}
+
+class AwsLaunching : public AwsTest {};
+
+TEST_F(AwsLaunching, one_call_launches_the_batch_with_all_that_workers_need) {
+  const auto allocation = provider().allocate(request(keys(1, 3)), context);
+  ASSERT_TRUE(allocation) << allocation.error().message;
+  ASSERT_EQ(allocation->launches.size(), 3u);
+  ASSERT_EQ(calls("RunInstances").size(), 1u);
+  const json::object sent = calls("RunInstances")[0].parameters;
+  EXPECT_EQ(number_of(sent, "MinCount"), 1);
+  EXPECT_EQ(number_of(sent, "MaxCount"), 3);
+  EXPECT_EQ(text_of(sent, "ClientToken").size(), 64u);
+  EXPECT_EQ(text_of(sent, "InstanceType"), "m5.large");
+  EXPECT_EQ(text_of(sent, "InstanceInitiatedShutdownBehavior"), "terminate");
+  EXPECT_EQ(text_of(sent.at("MetadataOptions").as_object(), "HttpTokens"), "required");
+  EXPECT_EQ(text_of(sent.at("Placement").as_object(), "AvailabilityZone"), "us-east-1a");
+  EXPECT_EQ(text_of(sent.at("InstanceMarketOptions").as_object(), "MarketType"), "spot");
+  EXPECT_FALSE(text_of(sent, "UserData").empty());
+  std::set<std::string> tagged, ids;
+  for_each_of(sent, "TagSpecifications", [&](const json::object& specification) {
+    tagged.insert(text_of(specification, "ResourceType"));
+  });
+  EXPECT_EQ(tagged, (std::set<std::string>{"instance", "volume", "spot-instances-request"}));
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Launch& launch = allocation->launches[i];
+    ASSERT_TRUE(launch.instance);
+    EXPECT_EQ(launch.instance->idempotency_key.str(), keys(1, 3)[i]);
+    EXPECT_EQ(launch.instance->tags.at("muster-keys"), "host-7-:1-3");
+    EXPECT_EQ(launch.instance->tags.at("team"), "build");
+    EXPECT_EQ(launch.instance->tags.at("owner"), "x@y.z");
+    EXPECT_EQ(launch.instance->capacity, 2);
+    ids.insert(launch.instance->worker_id.str());
+  }
+  EXPECT_EQ(ids.size(), 3u);
+}
+
+TEST_F(AwsLaunching, the_same_keys_in_any_grouping_are_the_same_machines) {
+  const auto first = provider().allocate(request(keys(1, 10)), context);
+  for (const auto& again : {keys(4, 4), keys(1, 10), keys(8, 10), keys(2, 5)}) {
+    const auto second = provider().allocate(request(again), context);
+    ASSERT_EQ(second->launches.size(), again.size());
+    for (const Launch& launch : second->launches)
+      for (const Launch& before : first->launches)
+        if (before.idempotency_key == launch.idempotency_key)
+          EXPECT_EQ(before.instance->worker_id, launch.instance->worker_id);
+  }
+  EXPECT_EQ(api->instances().size(), 10u);
+}
+
+TEST_F(AwsLaunching, a_lost_answer_repeated_key_by_key_launches_nothing_twice) {
+  int lost = 1;
+  api->fault = [&](const Call& call) -> std::optional<ExampleApi::Fault> {
+    if (call.action != "RunInstances" || lost-- <= 0) return std::nullopt;
+    return ExampleApi::Fault{Error::transient("cut off").with_code(no_answer_code), true};
+  };
+  const auto first = provider().allocate(request(keys(1, 5)), context);
+  for (const Launch& launch : first->launches)
+    EXPECT_EQ(launch.error->error_class, ErrorClass::transient);
+  std::set<WorkerId> ids;
+  for (int key = 5; key >= 1; --key) {
+    AllocateRequest again = request(keys(key, key));
+    again.repeated_keys = again.idempotency_keys;
+    const auto answer = provider().allocate(again, context);
+    ASSERT_TRUE(answer->launches[0].instance);
+    ids.insert(answer->launches[0].instance->worker_id);
+  }
+  EXPECT_EQ(ids.size(), 5u);
+  EXPECT_EQ(api->instances().size(), 5u);
+  EXPECT_EQ(calls("RunInstances").size(), 2u) << "the first repetition settles all keys";
+}
+
+TEST_F(AwsLaunching, a_new_process_finds_what_an_earlier_one_launched) {
+  const auto first = provider().allocate(request(keys(1, 5)), context);
+  restart();
+  AllocateRequest again = request(keys(3, 3));
+  again.repeated_keys = again.idempotency_keys;
+  const auto answer = provider().allocate(again, context);
+  ASSERT_TRUE(answer->launches[0].instance) << answer->launches[0].error->message;
+  EXPECT_EQ(answer->launches[0].instance->worker_id, first->launches[2].instance->worker_id);
+  EXPECT_EQ(api->instances().size(), 5u);
+}
+
+TEST_F(AwsLaunching, a_new_process_launches_nothing_for_a_key_that_may_be_in_use) {
+  api->set_hidden(true);  // EC2's list is late
+  (void)provider().allocate(request(keys(1, 5)), context);
+  restart();
+  AllocateRequest again = request(keys(3, 4));
+  again.repeated_keys = again.idempotency_keys;
+  const auto unknown = provider().allocate(again, context);
+  for (const Launch& launch : unknown->launches)
+    EXPECT_EQ(launch.error->error_class, ErrorClass::transient);
+  EXPECT_EQ(api->instances().size(), 5u);
+  api->set_hidden(false);
+  EXPECT_TRUE(provider().allocate(again, context)->launches[0].instance);
+  EXPECT_EQ(api->instances().size(), 5u);
+}
+
+TEST_F(AwsLaunching, a_machine_that_was_terminated_is_not_launched_again) {
+  const auto first = provider().allocate(request(keys(1, 1)), context);
+  const Instance instance = *first->launches[0].instance;
+  (void)provider().terminate(
+      {owner, {{instance.worker_group, instance.worker_id, instance.provider_data}}, ""}, context);
+  const auto again = provider().allocate(request(keys(1, 1)), context);
+  EXPECT_EQ(again->launches[0].instance->worker_id, instance.worker_id);
+  EXPECT_EQ(api->instances().size(), 1u);
+}
+
+TEST_F(AwsLaunching, partial_capacity_is_partial_success) {
+  api->set_room(2);
+  const auto allocation = provider().allocate(request(keys(1, 5)), context);
+  ASSERT_TRUE(allocation);
+  EXPECT_TRUE(allocation->launches[0].instance);
+  EXPECT_TRUE(allocation->launches[1].instance);
+  for (std::size_t i = 2; i < 5; ++i) {
+    const Error& error = *allocation->launches[i].error;
+    EXPECT_EQ(error.error_class, ErrorClass::capacity);
+    EXPECT_EQ(error.scope.zone, "us-east-1a");
+    EXPECT_EQ(error.scope.instance_type, "m5.large/spot");
+  }
+}
+
+TEST_F(AwsLaunching, a_final_error_ends_all_batches_and_a_passing_one_only_its_own) {
+  provider(R"({"regions": ["us-east-1"], "launchLimits": {"perCall": 2}})");
+  int failures = 1;
+  Error error = Error::capacity("none left");
+  api->fault = [&](const Call& call) -> std::optional<ExampleApi::Fault> {
+    if (call.action != "RunInstances" || failures-- <= 0) return std::nullopt;
+    return ExampleApi::Fault{error};
+  };
+  const auto all = provider().allocate(request(keys(1, 6)), context);
+  for (const Launch& launch : all->launches) EXPECT_TRUE(launch.error);
+  EXPECT_EQ(calls("RunInstances").size(), 1u);
+  failures = 1;
+  error = Error::transient("cut off");
+  const auto some = provider().allocate(request(keys(11, 16)), context);
+  EXPECT_TRUE(some->launches[0].error && some->launches[1].error);
+  for (std::size_t i = 2; i < 6; ++i) EXPECT_TRUE(some->launches[i].instance);
+}
+
+TEST_F(AwsLaunching, a_thousand_launches_take_ten_calls) {
+  for (int from = 1; from < 1000; from += 100)
+    (void)provider().allocate(request(keys(from, from + 99)), context);
+  EXPECT_EQ(api->instances().size(), 1000u);
+  EXPECT_EQ(calls("RunInstances").size(), 10u);
+}
+
+TEST_F(AwsLaunching, a_superseded_host_is_refused) {
+  (void)provider().allocate(request(keys(1, 1)), context);
+  owner.epoch = 6;
+  const auto refused = provider().allocate(request(keys(2, 2)), context);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("superseded"), std::string::npos);
+  EXPECT_FALSE(provider().terminate({owner, {}, ""}, context));
+  EXPECT_EQ(api->instances().size(), 1u);
+}
+
+TEST_F(AwsLaunching, a_quota_error_says_which_quota_how_much_and_where_to_raise_it) {
+  api->fault = [](const Call& call) -> std::optional<ExampleApi::Fault> {
+    if (call.action != "RunInstances") return std::nullopt;
+    return ExampleApi::Fault{
+        Error::quota("You have requested more vCPU capacity than your current vCPU limit of 32 "
+                     "allows for the instance bucket")
+            .in_region("us-east-1")
+            .of_instance_type("m5.large/spot")
+            .with_code("MaxSpotInstanceCountExceeded")};
+  };
+  const auto allocation = provider().allocate(request(keys(1, 1)), context);
+  const std::string& message = allocation->launches[0].error->message;
+  for (const char* part : {"Spot Instance Requests", "L-34B43A08", "us-east-1", "32 vCPUs",
+                           "https://us-east-1.console.aws.amazon.com/servicequotas/"})
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+}
+
+TEST(AwsQuotas, each_family_has_its_own) {
+  const Quotas quotas;
+  EXPECT_EQ(quotas.of("m5.large", false).code, "L-1216C47A");
+  EXPECT_EQ(quotas.of("c7g.4xlarge", true).code, "L-34B43A08");
+  EXPECT_EQ(quotas.of("g4dn.xlarge", false).code, "L-DB2E81BA");
+  EXPECT_EQ(quotas.of("p3.2xlarge", true).code, "L-7212CCBC");
+  EXPECT_EQ(quotas.of("inf2.xlarge", false).code, "L-1945791B");
+  EXPECT_EQ(quotas.of("q9.large", false).code, "");
+  EXPECT_NE(quotas.of("q9.large", false).name.find("q"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace muster::aws
