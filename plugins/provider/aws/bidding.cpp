@@ -14,7 +14,8 @@ std::string in_dollars(double price) {
 
 // What is wrong is so for this launch configuration; the region's own trouble has its own scope.
 Error about(const LaunchConfig& launch_config, Error error) {
-  if (error.scope.whole_provider()) error.scope.launch_config_id = launch_config.launch_config_id.str();
+  if (error.scope.whole_provider())
+    error.scope.launch_config_id = launch_config.launch_config_id.str();
   return error;
 }
 
@@ -35,13 +36,14 @@ Result<Bid> make_bid(const BidRequest::Candidate& candidate, std::int64_t capaci
         .with_code("maxPrice");
   const std::int64_t each = std::max<std::int64_t>(1, launch_config.capacity_per_instance);
   const std::int64_t needed = capacity <= 0 ? 0 : (capacity - 1) / each + 1;
-  return Bid{.launch_config_id = launch_config.launch_config_id,
-             .capacity_per_instance = each,
-             .instances = std::clamp<std::int64_t>(candidate.max_instances.value_or(needed), 0, needed),
-             .price_per_capacity_hour = price->per_hour / static_cast<double>(each),
-             .reliability = history.reliability(*machine, context.now()),
-             .data = json::object{{"v", 1}, {"pricePerHour", price->per_hour}},
-             .reason = name + ": " + in_dollars(price->per_hour) + " an hour, " + price->source};
+  return Bid{
+      .launch_config_id = launch_config.launch_config_id,
+      .capacity_per_instance = each,
+      .instances = std::clamp<std::int64_t>(candidate.max_instances.value_or(needed), 0, needed),
+      .price_per_capacity_hour = price->per_hour / static_cast<double>(each),
+      .reliability = history.reliability(*machine, context.now()),
+      .data = json::object{{"v", 1}, {"pricePerHour", price->per_hour}},
+      .reason = name + ": " + in_dollars(price->per_hour) + " an hour, " + price->source};
 }
 
 }  // namespace

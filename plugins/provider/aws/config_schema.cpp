@@ -51,13 +51,13 @@ json::object identity_keys_schema() {
        "Certificates that sign instance identity documents, in addition to those that AWS "
        "publishes and that are built in"},
       {"items",
-       table_schema("One certificate",
-                    {{"regions", list_schema("The regions that it is for; \"*\" is all",
-                                             text_schema("A region, or *"))},
-                     {"certificateFile",
-                      text_schema("Absolute path of a certificate or public key in PEM")},
-                     {"certificate", text_schema("The certificate or public key itself, in PEM")}},
-                    {"regions"})}};
+       table_schema(
+           "One certificate",
+           {{"regions", list_schema("The regions that it is for; \"*\" is all",
+                                    text_schema("A region, or *"))},
+            {"certificateFile", text_schema("Absolute path of a certificate or public key in PEM")},
+            {"certificate", text_schema("The certificate or public key itself, in PEM")}},
+           {"regions"})}};
 }
 
 json::object launch_limits_schema() {
@@ -76,10 +76,10 @@ json::object config_schema() {
   properties["homeRegion"] = text_schema(
       "The region that is asked which regions are enabled, and about the account; the first of "
       "regions, or us-east-1, unless given");
-  properties["priceSource"] = json::object{
-      {"enum", json::array{"spotHistory", "table"}},
-      {"description",
-       "Where spot prices come from: AWS's price history, which it is unless given, or priceTable"}};
+  properties["priceSource"] = json::object{{"enum", json::array{"spotHistory", "table"}},
+                                           {"description",
+                                            "Where spot prices come from: AWS's price history, "
+                                            "which it is unless given, or priceTable"}};
   properties["priceTable"] = map_schema(
       "Prices in dollars an hour. A key is a type (m5.large), a region or zone and a type "
       "(us-east-1/m5.large), or place, market and type (us-east-1a/spot/m5.large); the most exact "
@@ -97,8 +97,8 @@ json::object config_schema() {
       "By region: the URL of an SQS queue that gets EC2's interruption warnings, rebalance "
       "recommendations and state changes from EventBridge",
       text_schema("https://sqs.us-east-1.amazonaws.com/123456789012/muster"));
-  properties["example"] = of_type(
-      "boolean", "An EC2 in memory instead of AWS: to try muster and to check this plugin");
+  properties["example"] =
+      of_type("boolean", "An EC2 in memory instead of AWS: to try muster and to check this plugin");
   return table_schema("An AWS account", std::move(properties), {"regions"});
 }
 

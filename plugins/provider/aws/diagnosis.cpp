@@ -35,10 +35,10 @@ Diagnosis::Check check_credentials(const Settings& settings, Api& api, const Con
                       settings.home_region);
   const std::string account = text_of(*answer, "Account");
   if (!settings.account_id.empty() && settings.account_id != account)
-    return {"credentials", CheckOutcome::failed,
-            "the credentials are of account " + account + ", and accountId is " +
-                settings.account_id,
-            "use credentials of that account, or correct accountId"};
+    return {
+        "credentials", CheckOutcome::failed,
+        "the credentials are of account " + account + ", and accountId is " + settings.account_id,
+        "use credentials of that account, or correct accountId"};
   return good("credentials", "account " + account + ", " + text_of(*answer, "Arn"));
 }
 
@@ -84,27 +84,25 @@ Diagnosis make_diagnosis(const DiagnoseRequest& request, const Settings& setting
     if (std::abs(seconds) < 60)
       diagnosis.checks.push_back(good("clock", "it differs from AWS's by less than a minute"));
     else
-      diagnosis.checks.push_back(
-          {"clock", CheckOutcome::failed,
-           "this machine's clock is " + std::to_string(std::abs(seconds)) + " s " +
-               (seconds > 0 ? "behind" : "ahead of") +
-               " AWS's; requests are signed with AWS's time meanwhile",
-           "set the clock, for example with chrony or systemd-timesyncd"});
+      diagnosis.checks.push_back({"clock", CheckOutcome::failed,
+                                  "this machine's clock is " + std::to_string(std::abs(seconds)) +
+                                      " s " + (seconds > 0 ? "behind" : "ahead of") +
+                                      " AWS's; requests are signed with AWS's time meanwhile",
+                                  "set the clock, for example with chrony or systemd-timesyncd"});
   }
   std::vector<std::vector<Diagnosis::Check>> checks(regions.size());
   in_parallel(regions.size(), [&](std::size_t at) {
     const auto found = by_region.find(regions[at]);
-    checks[at] = RegionDiagnosis(request.owner, regions[at],
-                                 found == by_region.end() ? std::vector<const LaunchConfig*>{}
-                                                          : found->second,
-                                 api, context)
+    checks[at] = RegionDiagnosis(
+                     request.owner, regions[at],
+                     found == by_region.end() ? std::vector<const LaunchConfig*>{} : found->second,
+                     api, context)
                      .run();
     if (const auto queue = settings.interruption_queues.find(regions[at]);
         queue != settings.interruption_queues.end())
       checks[at].push_back(check_queue(regions[at], queue->second, api, context));
   });
-  for (auto& of_region : checks)
-    std::ranges::move(of_region, std::back_inserter(diagnosis.checks));
+  for (auto& of_region : checks) std::ranges::move(of_region, std::back_inserter(diagnosis.checks));
   if (request.launch_configs.empty())
     diagnosis.checks.push_back(
         {"launch configurations", CheckOutcome::unknown,

@@ -107,8 +107,7 @@ Result<json::object> ExampleApi::answer(const Call& call, const Context& context
   }
   if (call.action == "DescribeRegions") {
     json::array list;
-    for (const std::string& region : regions_)
-      list.push_back(json::object{{"RegionName", region}});
+    for (const std::string& region : regions_) list.push_back(json::object{{"RegionName", region}});
     return json::object{{"Regions", std::move(list)}};
   }
   if (call.action == "GetCallerIdentity")
@@ -146,8 +145,8 @@ Result<json::object> ExampleApi::run_instances(const Call& call, const Context& 
           {"ImageId", text_of(call.parameters, "ImageId")},
           {"InstanceType", text_of(call.parameters, "InstanceType")},
           {"LaunchTime", format_time(context.now())},
-          {"PrivateIpAddress", "10.0." + std::to_string(next_ / 256 % 256) + "." +
-                                   std::to_string(next_ % 256)},
+          {"PrivateIpAddress",
+           "10.0." + std::to_string(next_ / 256 % 256) + "." + std::to_string(next_ % 256)},
           {"State", json::object{{"Name", "pending"}}},
           {"Placement", json::object{{"AvailabilityZone",
                                       placement ? text_of(*placement, "AvailabilityZone") : ""}}},
@@ -180,8 +179,8 @@ Result<json::object> ExampleApi::describe_instances(const Call& call) const {
     found.push_back(at->second);
     last = at->first;
   }
-  return json::object{{"Reservations", json::array{json::object{
-                                           {"OwnerId", account}, {"Instances", std::move(found)}}}}};
+  return json::object{{"Reservations", json::array{json::object{{"OwnerId", account},
+                                                                {"Instances", std::move(found)}}}}};
 }
 
 Result<json::object> ExampleApi::terminate_instances(const Call& call) {

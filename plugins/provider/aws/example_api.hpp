@@ -30,7 +30,7 @@ class ExampleApi final : public Api {
   };
   std::function<std::optional<Fault>(const Call&)> fault;
 
-  std::vector<Call> calls() const;  // all so far
+  std::vector<Call> calls() const;                        // all so far
   std::map<std::string, json::object> instances() const;  // by id, with Region and OwnerId
   void change(const std::string& id, const std::function<void(json::object&)>& edit);
   void set_hidden(bool hidden);  // lists lack machines that are launched from now on

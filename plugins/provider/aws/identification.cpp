@@ -50,7 +50,8 @@ Result<void> check_start(const json::object& document, const json::object& launc
   const auto launch = parse_time(text_of(launched, "launched"));
   if (!launch) return {};
   const auto pending = parse_time(text_of(document, "pendingTime"));
-  if (!pending) return Error::auth("the identity document lacks pendingTime, the time of its start");
+  if (!pending)
+    return Error::auth("the identity document lacks pendingTime, the time of its start");
   if (*pending < *launch - same_start || *pending > *launch + same_start)
     return Error::auth("the identity document is of another start: it says " +
                        format_time(*pending) + ", and the machine was launched at " +
@@ -66,8 +67,9 @@ Result<Identity> identify_worker(const IdentifyRequest& request, const IdentityK
   const auto document_text = text_in(request.proof, "document", longest_document);
   if (!document_text) return document_text.error();
   if (document_text->empty())
-    return Error::auth("workerIdentityProof has no document: the worker must send its instance "
-                       "identity document");
+    return Error::auth(
+        "workerIdentityProof has no document: the worker must send its instance "
+        "identity document");
   const std::string region = text_of(launched, "region");
   if (region.empty())
     return Error::not_found("no machine " + request.worker_id.str() +
@@ -79,8 +81,9 @@ Result<Identity> identify_worker(const IdentifyRequest& request, const IdentityK
     return Error::auth("the identity document is not JSON: " + document.error().message);
   const std::string account = account_id.empty() ? text_of(launched, "account") : account_id;
   if (account.empty())
-    return Error::auth("the account of this machine is not known; set accountId in the provider's "
-                       "configuration");
+    return Error::auth(
+        "the account of this machine is not known; set accountId in the provider's "
+        "configuration");
   struct Member {
     const char* key;
     std::string launched;

@@ -23,7 +23,7 @@ constexpr std::size_t longest_proof = 64 << 10;
 constexpr int shortest_own_key = 2048;
 
 // The certificates in it are others'.
-void free_stack(STACK_OF(X509)* stack) {
+void free_stack(STACK_OF(X509) * stack) {
   sk_X509_free(stack);
 }
 
@@ -184,9 +184,9 @@ Result<void> IdentityKeys::check_pkcs7(const std::string& region, std::string_vi
     const bool detached = PKCS7_get_detached(message.get()) != 0;
     const Bio in = memory_of(document);
     // Only the certificates given here count, whatever the message brings along.
-    const bool good = PKCS7_verify(message.get(), certificates.get(), nullptr,
-                                   detached ? in.get() : nullptr, out.get(),
-                                   PKCS7_NOINTERN | PKCS7_NOVERIFY | PKCS7_BINARY) == 1;
+    const bool good =
+        PKCS7_verify(message.get(), certificates.get(), nullptr, detached ? in.get() : nullptr,
+                     out.get(), PKCS7_NOINTERN | PKCS7_NOVERIFY | PKCS7_BINARY) == 1;
     ERR_clear_error();
     if (!good) continue;
     if (!detached && content_of(out.get()) != document)

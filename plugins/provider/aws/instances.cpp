@@ -33,18 +33,18 @@ json::object provider_data_of(const json::object& instance, const std::string& a
                               const std::string& region,
                               const std::map<std::string, std::string>& tags) {
   const json::object* placement = table_of(instance, "Placement");
-  json::object data{{"v", 1},
-                    {"host", tags.at(tag::host)},
-                    {"provider", tags.at(tag::provider)},
-                    {"region", region},
-                    {"account", account},
-                    {"zone", placement ? text_of(*placement, "AvailabilityZone") : ""},
-                    {"type", text_of(instance, "InstanceType")},
-                    {"image", text_of(instance, "ImageId")},
-                    {"privateIp", text_of(instance, "PrivateIpAddress")},
-                    {"launched", text_of(instance, "LaunchTime")},
-                    {"market", text_of(instance, "InstanceLifecycle") == "spot" ? "spot"
-                                                                                : "onDemand"}};
+  json::object data{
+      {"v", 1},
+      {"host", tags.at(tag::host)},
+      {"provider", tags.at(tag::provider)},
+      {"region", region},
+      {"account", account},
+      {"zone", placement ? text_of(*placement, "AvailabilityZone") : ""},
+      {"type", text_of(instance, "InstanceType")},
+      {"image", text_of(instance, "ImageId")},
+      {"privateIp", text_of(instance, "PrivateIpAddress")},
+      {"launched", text_of(instance, "LaunchTime")},
+      {"market", text_of(instance, "InstanceLifecycle") == "spot" ? "spot" : "onDemand"}};
   return data;
 }
 
@@ -54,8 +54,7 @@ std::map<std::string, std::string> tags_of(const AllocateRequest& request,
                                            const json::object* team_tags, const std::string& keys) {
   std::map<std::string, std::string> tags;
   const LaunchConfig& launch_config = request.launch_config;
-  tags[tag::name] =
-      launch_config.worker_pool_id.str() + " " + launch_config.launch_config_id.str();
+  tags[tag::name] = launch_config.worker_pool_id.str() + " " + launch_config.launch_config_id.str();
   if (team_tags)
     for (const auto& [name, value] : *team_tags)
       if (value.is_string()) tags[std::string(name)] = std::string(value.get_string());

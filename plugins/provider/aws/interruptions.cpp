@@ -49,8 +49,8 @@ Result<Notices> Interruptions::collect(const Context& context) {
     if (received) continue;
     ++failed;
     error = received.error();
-    context.log(LogLevel::warning, "the queue of interruptions of " + region +
-                                       " cannot be read: " + error->message);
+    context.log(LogLevel::warning,
+                "the queue of interruptions of " + region + " cannot be read: " + error->message);
   }
   if (error && failed == settings_.interruption_queues.size()) return *error;
   std::erase_if(known_, [&](const auto& entry) { return entry.second.until <= context.now(); });
@@ -62,13 +62,12 @@ Result<Notices> Interruptions::collect(const Context& context) {
 Result<void> Interruptions::receive(const std::string& region, const std::string& queue,
                                     const Context& context) {
   for (int i = 0; i < most_receives && !context.cancelled(); ++i) {
-    const auto answer = api_.call({.service = "sqs",
-                                   .region = region,
-                                   .action = "ReceiveMessage",
-                                   .parameters = {{"QueueUrl", queue},
-                                                  {"MaxNumberOfMessages", 10},
-                                                  {"WaitTimeSeconds", 0}}},
-                                  context);
+    const auto answer = api_.call(
+        {.service = "sqs",
+         .region = region,
+         .action = "ReceiveMessage",
+         .parameters = {{"QueueUrl", queue}, {"MaxNumberOfMessages", 10}, {"WaitTimeSeconds", 0}}},
+        context);
     if (!answer) return answer.error();
     int received = 0;
     for_each_of(*answer, "Messages", [&](const json::object& message) {
@@ -91,12 +90,12 @@ Result<void> Interruptions::receive(const std::string& region, const std::string
 
 void Interruptions::delete_delivered(const Context& context) {
   for (const Delivered& message : std::exchange(delivered_, {})) {
-    const auto deleted = api_.call({.service = "sqs",
-                                    .region = message.region,
-                                    .action = "DeleteMessage",
-                                    .parameters = {{"QueueUrl", message.queue},
-                                                   {"ReceiptHandle", message.handle}}},
-                                   context);
+    const auto deleted =
+        api_.call({.service = "sqs",
+                   .region = message.region,
+                   .action = "DeleteMessage",
+                   .parameters = {{"QueueUrl", message.queue}, {"ReceiptHandle", message.handle}}},
+                  context);
     // The queue delivers it again, which does no harm.
     if (!deleted) context.log(LogLevel::debug, deleted.error().message);
   }

@@ -40,12 +40,11 @@ bool is_plain(std::string_view key) {
 }
 
 std::string range(std::int64_t first, std::int64_t last) {
-  return first == last ? std::to_string(first)
-                       : std::to_string(first) + "-" + std::to_string(last);
+  return first == last ? std::to_string(first) : std::to_string(first) + "-" + std::to_string(last);
 }
 
-PackedKeys pack_numbers(const std::vector<IdempotencyKey>& keys, std::size_t from,
-                        std::size_t most, std::string_view prefix) {
+PackedKeys pack_numbers(const std::vector<IdempotencyKey>& keys, std::size_t from, std::size_t most,
+                        std::string_view prefix) {
   const std::string head = std::string(prefix) + ":";
   std::string done = head;  // all ranges but the last
   PackedKeys packed;

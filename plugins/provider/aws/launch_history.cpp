@@ -20,7 +20,8 @@ std::string key_of(const std::string& zone, const std::string& type_and_market) 
 
 void LaunchHistory::add(const std::string& key, Entry entry) {
   auto& entries = entries_[key];
-  while (!entries.empty() && entries.front().at + launches_counted_for < entry.at) entries.pop_front();
+  while (!entries.empty() && entries.front().at + launches_counted_for < entry.at)
+    entries.pop_front();
   if (!entries.empty() && entry.at - entries.back().at < 1min) {
     entries.back().launched += entry.launched;
     entries.back().failed += entry.failed;

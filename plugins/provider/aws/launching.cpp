@@ -49,14 +49,6 @@ json::object& table_in(json::object& object, const char* key) {
   return value.get_object();
 }
 
-json::array tag_specifications(const Machine& machine, const json::array& tags) {
-  json::array made;
-  for (const char* resource : {"instance", "volume", "spot-instances-request"})
-    if (machine.is_spot() || resource != std::string_view("spot-instances-request"))
-      made.push_back(json::object{{"ResourceType", resource}, {"Tags", tags}});
-  return made;
-}
-
 Error not_seen(const AllocateRequest& request) {
   return Error::transient(
              "an earlier call may have launched this worker, and EC2 does not list it; it is not "
@@ -84,8 +76,8 @@ bool ends_all(const Error& error) {
 }  // namespace
 
 Result<json::object> launch_parameters(const Machine& machine, const AllocateRequest& request) {
-  auto user_data = make_user_data(machine, request.launch_config.launch_config_id.str(),
-                                  request.registration);
+  auto user_data =
+      make_user_data(machine, request.launch_config.launch_config_id.str(), request.registration);
   if (!user_data) return user_data.error();
   json::object parameters = *machine.launch;
   parameters["InstanceType"] = machine.instance_type;
@@ -97,6 +89,14 @@ Result<json::object> launch_parameters(const Machine& machine, const AllocateReq
   set_default(metadata, "HttpEndpoint", "enabled");
   set_default(parameters, "InstanceInitiatedShutdownBehavior", "terminate");
   return parameters;
+}
+
+json::array tag_specifications(const Machine& machine, const json::array& tags) {
+  json::array made;
+  for (const char* resource : {"instance", "volume", "spot-instances-request"})
+    if (machine.is_spot() || resource != std::string_view("spot-instances-request"))
+      made.push_back(json::object{{"ResourceType", resource}, {"Tags", tags}});
+  return made;
 }
 
 Result<Allocation> Launcher::allocate(const AllocateRequest& request, const Context& context) {
@@ -146,8 +146,8 @@ Launcher::Found Launcher::look_up(const AllocateRequest& request, const Machine&
     if (!batches_.find(key))
       found.emplace(key, Launch{.idempotency_key = key, .error = not_seen(request)});
   if (found.empty()) return found;
-  auto listed = find_launched(request.owner, machine.region,
-                              request.launch_config.launch_config_id, api_, context);
+  auto listed = find_launched(request.owner, machine.region, request.launch_config.launch_config_id,
+                              api_, context);
   for (auto& [key, launch] : found)
     if (!listed) launch.error = Error::transient(listed.error().message);
   if (!listed) return found;
@@ -177,19 +177,19 @@ Result<std::vector<Batch*>> Launcher::batches_for(const AllocateRequest& request
   for (std::size_t from = 0; from < fresh.size();) {
     const PackedKeys packed = pack_keys(fresh, from, settings_.launches_per_call);
     const auto begin = fresh.begin() + static_cast<std::ptrdiff_t>(from);
-    Batch batch{.keys = {begin, begin + static_cast<std::ptrdiff_t>(packed.count)},
-                .call = {.service = "ec2",
-                         .region = machine.region,
-                         .action = "RunInstances",
-                         .parameters = *parameters,
-                         .idempotent = true,
-                         .about = {.region = machine.region,
-                                   .zone = machine.zone,
-                                   .instance_type = machine.type_and_market(),
-                                   .launch_config_id =
-                                       request.launch_config.launch_config_id.str()}},
-                .tags = tags_of(request, machine.tags, packed.text),
-                .made = context.now()};
+    Batch batch{
+        .keys = {begin, begin + static_cast<std::ptrdiff_t>(packed.count)},
+        .call = {.service = "ec2",
+                 .region = machine.region,
+                 .action = "RunInstances",
+                 .parameters = *parameters,
+                 .idempotent = true,
+                 .about = {.region = machine.region,
+                           .zone = machine.zone,
+                           .instance_type = machine.type_and_market(),
+                           .launch_config_id = request.launch_config.launch_config_id.str()}},
+        .tags = tags_of(request, machine.tags, packed.text),
+        .made = context.now()};
     json::object& call = batch.call.parameters;
     call["MinCount"] = 1;
     call["MaxCount"] = static_cast<std::int64_t>(packed.count);

@@ -12,8 +12,11 @@
 
 namespace muster::aws {
 
-// RunInstances' parameters for so many machines, without ClientToken and tags.
+// RunInstances' parameters without counts, ClientToken and tags.
 Result<json::object> launch_parameters(const Machine& machine, const AllocateRequest& request);
+
+// The same tags for machines, volumes and spot requests.
+json::array tag_specifications(const Machine& machine, const json::array& tags);
 
 // THREADS: one at a time. All references are borrowed.
 class Launcher {

@@ -74,9 +74,10 @@ void end_stopped(const std::vector<Instance>& listed, const std::string& region,
                                .action = "TerminateInstances",
                                .parameters = {{"InstanceIds", std::move(ids)}}},
                               context);
-  context.log(ended ? LogLevel::info : LogLevel::warning,
-              std::to_string(count) + " stopped machines in " + region +
-                  (ended ? " are terminated" : " could not be terminated: " + ended.error().message));
+  context.log(
+      ended ? LogLevel::info : LogLevel::warning,
+      std::to_string(count) + " stopped machines in " + region +
+          (ended ? " are terminated" : " could not be terminated: " + ended.error().message));
 }
 
 }  // namespace

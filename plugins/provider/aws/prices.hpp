@@ -48,7 +48,7 @@ class Prices {
 
  private:
   struct Book {
-    std::set<std::string> wanted, asked;  // types
+    std::set<std::string> wanted, asked;                            // types
     std::map<std::pair<std::string, std::string>, double> highest;  // by zone and type
     Time asked_at{}, good_at{};
     std::optional<Error> error;

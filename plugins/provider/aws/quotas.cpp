@@ -57,8 +57,8 @@ Error Quotas::explain(Error error, const Machine& machine) const {
   error.message = "the quota \"" + quota.name + "\"" +
                   (quota.code.empty() ? "" : " (" + quota.code + ")") + " in " + machine.region +
                   " is used up" + (limit.empty() ? "" : ": it is " + limit + " vCPUs") +
-                  "; raise it at " + quota_page(machine.region, quota.code) + ". AWS says: " +
-                  error.message;
+                  "; raise it at " + quota_page(machine.region, quota.code) +
+                  ". AWS says: " + error.message;
   return error;
 }
 

@@ -54,9 +54,8 @@ void RecentInstances::correct(std::vector<Instance>& listed) const {
 }
 
 void RecentInstances::forget(Time now) {
-  std::erase_if(launched_, [&](const auto& entry) {
-    return entry.second.at + longest_delay_of_lists <= now;
-  });
+  std::erase_if(launched_,
+                [&](const auto& entry) { return entry.second.at + longest_delay_of_lists <= now; });
   std::erase_if(terminated_,
                 [&](const auto& entry) { return entry.second + longest_delay_of_lists <= now; });
 }

@@ -75,8 +75,8 @@ RegionDiagnosis::RegionDiagnosis(const Owner& owner, std::string region,
 
 std::vector<Diagnosis::Check> RegionDiagnosis::run() {
   const auto reached = ask("DescribeAvailabilityZones", {});
-  if (!reached && (reached.error().code == no_answer_code ||
-                   reached.error().code == bad_answer_code)) {
+  if (!reached &&
+      (reached.error().code == no_answer_code || reached.error().code == bad_answer_code)) {
     checks_.push_back(failed(region_ + ": network", reached.error(),
                              "check the network path, `proxy` and `endpoints`; a machine without "
                              "internet access needs a VPC endpoint for ec2 in this region"));
@@ -100,11 +100,9 @@ std::vector<Diagnosis::Check> RegionDiagnosis::run() {
 }
 
 Result<json::object> RegionDiagnosis::ask(const char* action, json::object parameters) const {
-  return api_.call({.service = "ec2",
-                    .region = region_,
-                    .action = action,
-                    .parameters = std::move(parameters)},
-                   context_);
+  return api_.call(
+      {.service = "ec2", .region = region_, .action = action, .parameters = std::move(parameters)},
+      context_);
 }
 
 void RegionDiagnosis::check_permission(const char* action, json::object parameters) {
@@ -114,20 +112,42 @@ void RegionDiagnosis::check_permission(const char* action, json::object paramete
   if (answer || is_permitted(answer.error()))
     checks_.push_back(good(subject, "permitted"));
   else
-    checks_.push_back(failed(subject, answer.error(),
-                             answer.error().error_class == ErrorClass::auth
-                                 ? std::string("allow ec2:") + action +
-                                       "; docs/clouds/aws.md has the whole policy"
-                                 : std::string()));
+    checks_.push_back(failed(
+        subject, answer.error(),
+        answer.error().error_class == ErrorClass::auth
+            ? std::string("allow ec2:") + action + "; docs/clouds/aws.md has the whole policy"
+            : std::string()));
 }
 
 void RegionDiagnosis::check_permissions() {
-  check_permission("DescribeInstances", {{"Filters", owner_filters(owner_)}});
-  check_permission("TerminateInstances", {{"InstanceIds", json::array{nobody}}});
-  check_permission("CreateTags",
-                   {{"Resources", json::array{nobody}},
-                    {"Tags", tag_list({{tag::host, owner_.host_id}})}});
   check_permission("DescribeSpotPriceHistory", {});
+  const std::string subject = region_ + ": ec2:DescribeInstances";
+  const auto listed = ask("DescribeInstances", {{"Filters", owner_filters(owner_)}});
+  if (!listed) {
+    checks_.push_back(failed(subject, listed.error(), "allow ec2:DescribeInstances"));
+    return;
+  }
+  checks_.push_back(good(subject, "permitted"));
+  std::string own;
+  for_each_instance(*listed, [&](const json::object& instance, const std::string&) {
+    own = text_of(instance, "InstanceId");
+  });
+  check_termination(own);
+}
+
+// A policy may allow it for muster's own machines alone: without one it cannot be tried.
+void RegionDiagnosis::check_termination(const std::string& own) {
+  if (!own.empty())
+    return check_permission("TerminateInstances", {{"InstanceIds", json::array{own}}});
+  const auto answer =
+      ask("TerminateInstances", {{"InstanceIds", json::array{nobody}}, {"DryRun", true}});
+  const std::string subject = region_ + ": ec2:TerminateInstances";
+  if (answer || is_permitted(answer.error()))
+    checks_.push_back(good(subject, "permitted"));
+  else
+    checks_.push_back({subject, CheckOutcome::unknown, answer.error().message,
+                       "if the policy allows it only for machines with the tag muster-host, try "
+                       "again when there is one; else allow ec2:TerminateInstances"});
 }
 
 // With exactly what would be launched.
@@ -152,25 +172,29 @@ void RegionDiagnosis::check_launches() {
     }
     if (!seen.insert(json::write(*parameters)).second) continue;
     if (++tried > most_dry_runs) {
-      checks_.push_back({region_ + ": launches", CheckOutcome::unknown,
-                         "only the first " + std::to_string(most_dry_runs) +
-                             " launch configurations were tried",
-                         {}});
+      checks_.push_back(
+          {region_ + ": launches",
+           CheckOutcome::unknown,
+           "only the first " + std::to_string(most_dry_runs) + " launch configurations were tried",
+           {}});
       return;
     }
     (*parameters)["MinCount"] = 1;
     (*parameters)["MaxCount"] = 1;
+    (*parameters)["TagSpecifications"] =
+        tag_specifications(*machine, tag_list(tags_of(request, machine->tags, "doctor:1")));
     (*parameters)["DryRun"] = true;
     const auto answer = ask("RunInstances", std::move(*parameters));
     if (answer || answer.error().code == "DryRunOperation")
       checks_.push_back(good(subject, "EC2 would launch it"));
     else
-      checks_.push_back(failed(subject, quotas_.explain(answer.error(), *machine),
-                               answer.error().error_class == ErrorClass::auth
-                                   ? "allow ec2:RunInstances, ec2:CreateTags at launch and, with an "
-                                     "instance profile, iam:PassRole; docs/clouds/aws.md has the "
-                                     "whole policy"
-                                   : "correct the worker configuration"));
+      checks_.push_back(
+          failed(subject, quotas_.explain(answer.error(), *machine),
+                 answer.error().error_class == ErrorClass::auth
+                     ? "allow ec2:RunInstances, ec2:CreateTags at launch and, with an "
+                       "instance profile, iam:PassRole; docs/clouds/aws.md has the "
+                       "whole policy"
+                     : "correct the worker configuration"));
   }
 }
 
@@ -204,7 +228,8 @@ void RegionDiagnosis::check_subnets() {
     const std::string subject = region_ + ": subnet " + id;
     const auto answer = ask("DescribeSubnets", {{"SubnetIds", json::array{id}}});
     if (!answer) {
-      checks_.push_back(failed(subject, answer.error(), "correct aws.zones or aws.launch.SubnetId"));
+      checks_.push_back(
+          failed(subject, answer.error(), "correct aws.zones or aws.launch.SubnetId"));
       continue;
     }
     std::string zone;
@@ -219,16 +244,16 @@ void RegionDiagnosis::check_subnets() {
       checks_.push_back({subject, CheckOutcome::failed, "EC2 does not know it",
                          "correct aws.zones or aws.launch.SubnetId"});
     else if (!others.empty())
-      checks_.push_back({subject, CheckOutcome::failed,
-                         "it is in " + zone + ", and launch configurations of " + join(others) +
-                             " use it",
-                         "say each zone's own subnet in aws.zones"});
+      checks_.push_back(
+          {subject, CheckOutcome::failed,
+           "it is in " + zone + ", and launch configurations of " + join(others) + " use it",
+           "say each zone's own subnet in aws.zones"});
     else if (free == 0)
-      checks_.push_back({subject, CheckOutcome::failed, "it has no free address",
-                         "use a larger subnet"});
+      checks_.push_back(
+          {subject, CheckOutcome::failed, "it has no free address", "use a larger subnet"});
     else
-      checks_.push_back(good(subject, "in " + zone + ", " + std::to_string(free) +
-                                          " free addresses"));
+      checks_.push_back(
+          good(subject, "in " + zone + ", " + std::to_string(free) + " free addresses"));
   }
 }
 
@@ -251,8 +276,7 @@ void RegionDiagnosis::check_types() {
       context_);
   const std::string subject = region_ + ": instance types";
   if (!done) {
-    checks_.push_back(
-        failed(subject, done.error(), "allow ec2:DescribeInstanceTypeOfferings"));
+    checks_.push_back(failed(subject, done.error(), "allow ec2:DescribeInstanceTypeOfferings"));
     return;
   }
   std::set<std::string> lacking;

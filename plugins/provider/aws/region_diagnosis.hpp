@@ -34,6 +34,7 @@ class RegionDiagnosis {
   Result<json::object> ask(const char* action, json::object parameters) const;
   void check_permission(const char* action, json::object parameters);
   void check_permissions();
+  void check_termination(const std::string& own);
   void check_launches();
   void check_exist(const char* what, const char* action, const char* parameter, const char* list,
                    const char* id_member, const std::set<std::string>& ids, const char* remedy);

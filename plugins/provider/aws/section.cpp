@@ -116,8 +116,7 @@ Result<Expansion> SectionReader::expand(const ExpandRequest& request) const {
   Expansion expansion;
   std::vector<std::string> markets;
   if (const json::value* listed = section.if_contains("market"))
-    for (const json::value& market : listed->get_array())
-      markets.emplace_back(market.get_string());
+    for (const json::value& market : listed->get_array()) markets.emplace_back(market.get_string());
   if (markets.empty()) markets.emplace_back(on_demand);
   if (!section.contains("instanceTypes") && !launch.empty())
     return Error::invalid(
@@ -145,9 +144,9 @@ Result<Expansion> SectionReader::expand(const ExpandRequest& request) const {
       for (const char* key : {"workerManager", "workerConfig"})
         if (const json::value* other = request.document.if_contains(key)) document[key] = *other;
       const json::value* tasks = entry.if_contains("capacity");
-      expansion.launch_documents.push_back(
-          {std::move(document), tasks ? tasks->get_int64() : capacity->value_or(1),
-           market == spot ? type + "/spot" : type});
+      expansion.launch_documents.push_back({std::move(document),
+                                            tasks ? tasks->get_int64() : capacity->value_or(1),
+                                            market == spot ? type + "/spot" : type});
     }
   });
   if (!outcome) return outcome.error();

@@ -27,8 +27,8 @@ struct Machine {
   std::string region, zone;
   std::string instance_type;
   std::string market = on_demand;
-  std::optional<double> max_price = {};  // dollars for an hour of the machine
-  std::string product = linux_product;   // as the price history calls it
+  std::optional<double> max_price = {};    // dollars for an hour of the machine
+  std::string product = linux_product;     // as the price history calls it
   const json::object* launch = nullptr;    // RunInstances' own parameters
   const json::object* tags = nullptr;      // may be null
   const json::value* user_data = nullptr;  // a table or a template; null: nothing of the team's own

@@ -33,7 +33,7 @@ struct Settings {
   std::string account_id = {};  // empty: that of the credentials
   std::size_t launches_per_call = 100;
   std::map<std::string, std::string> interruption_queues = {};  // by region
-  bool example = false;  // an EC2 in memory instead of AWS
+  bool example = false;                                         // an EC2 in memory instead of AWS
 
   bool uses(const std::string& region) const;
 };

@@ -37,8 +37,7 @@ Result<std::string> filled(std::string_view text, const json::object& registrati
     result += text.substr(at, begin - at);
     if (begin == std::string_view::npos) break;
     const std::size_t end = text.find(close, begin);
-    if (end == std::string_view::npos)
-      return Error::invalid("aws.userData: {{ has no }} after it");
+    if (end == std::string_view::npos) return Error::invalid("aws.userData: {{ has no }} after it");
     const std::string_view name = text.substr(begin + open.size(), end - begin - open.size());
     auto value = field(name, registration);
     if (!value) return value.error();
@@ -71,10 +70,9 @@ std::string too_large(std::size_t size) {
 
 std::string base64(std::string_view bytes) {
   std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');
-  const int length =
-      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                      reinterpret_cast<const unsigned char*>(bytes.data()),
-                      static_cast<int>(bytes.size()));
+  const int length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                                     reinterpret_cast<const unsigned char*>(bytes.data()),
+                                     static_cast<int>(bytes.size()));
   text.resize(static_cast<std::size_t>(length));
   return text;
 }
@@ -85,8 +83,7 @@ Result<std::string> make_user_data(const Machine& machine, const std::string& la
   document["workerGroup"] = machine.region;
   document["launchConfigId"] = launch_config_id;
   auto text = compose(machine.user_data, document);
-  if (!text)
-    return Error::config(text.error().message).of_launch_config(launch_config_id);
+  if (!text) return Error::config(text.error().message).of_launch_config(launch_config_id);
   if (text->size() > most_user_data)
     return Error::config(too_large(text->size())).of_launch_config(launch_config_id);
   return text;
@@ -104,7 +101,8 @@ Result<void> check_user_data(const json::object& section, const json::object& do
         return Error::invalid(std::string("aws.userData.") + key + ": muster sets it; remove it");
   const auto text = compose(wanted, registration);
   if (!text) return text.error();
-  if (text->size() > most_user_data) return Error::invalid("aws.userData: " + too_large(text->size()));
+  if (text->size() > most_user_data)
+    return Error::invalid("aws.userData: " + too_large(text->size()));
   return {};
 }
 

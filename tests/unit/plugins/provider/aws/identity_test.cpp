@@ -44,8 +44,8 @@ class Signer {
   std::string pkcs7(const std::string& document, int flags = PKCS7_NOCERTS) const {
     const OpensslPointer<BIO, BIO_free_all> in(
         BIO_new_mem_buf(document.data(), static_cast<int>(document.size())));
-    const OpensslPointer<PKCS7, PKCS7_free> message(PKCS7_sign(
-        certificate_.get(), key_.get(), nullptr, in.get(), flags | PKCS7_BINARY));
+    const OpensslPointer<PKCS7, PKCS7_free> message(
+        PKCS7_sign(certificate_.get(), key_.get(), nullptr, in.get(), flags | PKCS7_BINARY));
     return base64(written([&](BIO* out) { i2d_PKCS7_bio(out, message.get()); }));
   }
 
@@ -110,11 +110,11 @@ class AwsIdentity : public AwsTest {
 
 TEST_F(AwsIdentity, each_kind_of_signature_is_taken) {
   const std::string inside = signer().pkcs7(good_document);
-  const std::string broken_lines =
-      "-----BEGIN PKCS7-----\n" + inside.substr(0, 40) + "\n" + inside.substr(40) +
-      "\n-----END PKCS7-----\n";
+  const std::string broken_lines = "-----BEGIN PKCS7-----\n" + inside.substr(0, 40) + "\n" +
+                                   inside.substr(40) + "\n-----END PKCS7-----\n";
   for (const json::object& proof : {
-           json::object{{"document", good_document}, {"signature", signer().signature(good_document)}},
+           json::object{{"document", good_document},
+                        {"signature", signer().signature(good_document)}},
            json::object{{"document", good_document}, {"rsa2048", inside}},
            json::object{{"document", good_document}, {"pkcs7", broken_lines}},
            json::object{{"document", good_document},
@@ -152,8 +152,8 @@ TEST_F(AwsIdentity, a_wrong_key_is_refused_also_with_its_certificate_in_the_mess
 }
 
 TEST_F(AwsIdentity, keys_of_another_region_do_not_count) {
-  IdentifyRequest request = request_with(
-      {{"document", good_document}, {"signature", signer().signature(good_document)}});
+  IdentifyRequest request =
+      request_with({{"document", good_document}, {"signature", signer().signature(good_document)}});
   request.provider_data["region"] = "eu-west-1";
   expect_refused(request, "eu-west-1");
 }
@@ -189,8 +189,7 @@ TEST_F(AwsIdentity, proofs_that_prove_nothing_are_refused) {
   const std::string no_json = "not JSON";
   expect_refused(request_with({{"document", no_json}, {"signature", signer().signature(no_json)}}),
                  "JSON");
-  IdentifyRequest unknown =
-      request_with({{"document", good_document}, {"signature", signature}});
+  IdentifyRequest unknown = request_with({{"document", good_document}, {"signature", signature}});
   unknown.provider_data = {};
   expect_refused(unknown, "launched");
 }
@@ -200,17 +199,17 @@ TEST_F(AwsIdentity, the_account_of_the_configuration_counts_more_than_what_was_s
               [{"regions": ["*"], "certificate": )" +
            json::write(json::value(signer().certificate())) + "}]}")
               .c_str());
-  expect_refused(request_with({{"document", good_document},
-                               {"signature", signer().signature(good_document)}}),
-                 "another account");
+  expect_refused(
+      request_with({{"document", good_document}, {"signature", signer().signature(good_document)}}),
+      "another account");
 }
 
 TEST_F(AwsIdentity, built_in_keys_exist_for_every_region_that_aws_names) {
   const auto settings = read_settings(object(R"({"regions": "all"})"));
   const auto keys = IdentityKeys::read(*settings);
   ASSERT_TRUE(keys) << keys.error().message;
-  for (const char* region : {"us-east-1", "eu-central-1", "ap-south-1", "cn-north-1",
-                             "us-gov-west-1", "me-south-1"}) {
+  for (const char* region :
+       {"us-east-1", "eu-central-1", "ap-south-1", "cn-north-1", "us-gov-west-1", "me-south-1"}) {
     const auto pkcs7 = (*keys)->check_pkcs7(region, "x", signer().pkcs7("x"));
     EXPECT_NE(pkcs7.error().message.find("none of the 1 certificates"), std::string::npos)
         << region << ": " << pkcs7.error().message;

@@ -107,9 +107,7 @@ TEST_F(AwsListing, missing_machines_are_terminated_and_hide_no_other) {
   context.advance(10min);
   WorkerRef gone{WorkerGroup("us-east-1"), WorkerId("i-0123456789abcdef0")};
   const auto ended = provider().terminate(
-      {owner,
-       {ref(first), gone, {WorkerGroup("nowhere"), WorkerId("nobody")}, ref(second)},
-       ""},
+      {owner, {ref(first), gone, {WorkerGroup("nowhere"), WorkerId("nobody")}, ref(second)}, ""},
       context);
   ASSERT_TRUE(ended) << ended.error().message;
   EXPECT_TRUE(ended->failures.empty());

@@ -10,11 +10,10 @@ class AwsSection : public AwsTest {
                            const char* more = "{}") {
     json::object document = object(more);
     document["aws"] = json::parse(section).value();
-    return provider().expand(
-        {WorkerPoolId("worker-manager/build"),
-         {{{"region", "us-east-1"}, {"availabilityZone", zone}}},
-         document},
-        context);
+    return provider().expand({WorkerPoolId("worker-manager/build"),
+                              {{{"region", "us-east-1"}, {"availabilityZone", zone}}},
+                              document},
+                             context);
   }
   void expect_refused(std::string_view section, std::string_view word) {
     const auto expansion = expand(section);
