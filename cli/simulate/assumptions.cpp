@@ -8,7 +8,8 @@
 namespace muster::cli {
 namespace {
 
-constexpr const char* trouble_keys[] = {"failures", "interruptions", "prices", "quotas", "slow"};
+constexpr const char* trouble_keys[] = {"failures", "interruptions", "preset",
+                                        "prices",   "quotas",        "slow"};
 
 json::object number(double least, double most) {
   return {{"type", "number"}, {"minimum", least}, {"maximum", most}};

@@ -66,6 +66,10 @@ json::object failure_rule() {
 json::object config_schema() {
   return table(
       {{"seed", count("Everything that is drawn depends on it")},
+       {"preset", json::object{{"enum", json::array{"aws"}},
+                               {"description",
+                                "Adds failures, interruptions and boot times as this cloud has "
+                                "them"}}},
        {"regions", list_of(table({{"name", text("\"eu-1\"")},
                                   {"zones", list_of({{"type", "string"}}, "\"eu-1a\"")}},
                                  {"name", "zones"}),

@@ -140,6 +140,7 @@ Result<Settings> read_settings(const json::object& config) {
   if (!settings) return settings.error();
   if (const std::string mistake = first_mistake(*settings); !mistake.empty())
     return Error::invalid(mistake);
+  if (const auto applied = apply_preset(*settings, config); !applied) return applied.error();
   return settings;
 }
 

@@ -126,6 +126,7 @@ struct Interruptions {
 
 struct Settings {
   std::uint64_t seed = 1;
+  std::string preset = {};  // whose behaviour the cloud has besides: "aws"
   // A cloud that nobody described is a small one with these.
   std::vector<Region> regions = {{"eu-1", {"eu-1a", "eu-1b"}}, {"us-1", {"us-1a"}}};
   std::vector<InstanceType> instance_types = {{"small", 1, 0.05}, {"large", 4, 0.18}};
@@ -141,7 +142,8 @@ struct Settings {
 
   static constexpr auto fields(auto visit) {
     return visit(
-        optional("seed", &Settings::seed), optional("regions", &Settings::regions),
+        optional("seed", &Settings::seed), optional("preset", &Settings::preset),
+        optional("regions", &Settings::regions),
         optional("instanceTypes", &Settings::instance_types), optional("prices", &Settings::prices),
         optional("quotas", &Settings::quotas), optional("boot", &Settings::boot),
         optional("shutdownSeconds", &Settings::shutdown_seconds),
@@ -153,6 +155,10 @@ struct Settings {
   const InstanceType* find_type(std::string_view name) const;
   bool has_zone(std::string_view region, std::string_view zone) const;
 };
+
+// Adds what the preset says: its failures come after those that are there, and what `given` has
+// itself stays as it is. `invalid` for a preset that is not known.
+Result<void> apply_preset(Settings& settings, const json::object& given);
 
 // Reads and checks; `invalid` with the path of the first mistake.
 Result<Settings> read_settings(const json::object& config);

@@ -42,6 +42,28 @@ TEST(SimulatedSettings, an_empty_configuration_is_a_small_cloud) {
   EXPECT_EQ(settings->instance_types.size(), 2u);
 }
 
+TEST(SimulatedSettings, a_preset_adds_a_clouds_behaviour_and_leaves_what_is_given) {
+  EXPECT_EQ(mistake({{"preset", "cumulus"}}), "preset: \"cumulus\" is not known; known is \"aws\"");
+  const auto plain = read_settings({{"preset", "aws"}});
+  ASSERT_TRUE(plain) << plain.error().message;
+  EXPECT_EQ(plain->boot.max_seconds, 120);
+  EXPECT_GT(plain->interruptions.per_hour, 0);
+  std::size_t shortages = 0, lost = 0;
+  for (const FailureRule& rule : plain->failures) {
+    shortages += rule.code == "InsufficientInstanceCapacity" && rule.zone && rule.instance_type;
+    lost += rule.after_effect;
+  }
+  EXPECT_EQ(shortages, 6u) << "three zones and two types";
+  EXPECT_EQ(lost, 1u);
+  const auto given = read_settings({{"preset", "aws"},
+                                    {"boot", {{"minSeconds", 1}, {"maxSeconds", 2}}},
+                                    {"interruptions", {{"perHour", 0}}},
+                                    {"failures", {{{"code", "mine"}}}}});
+  EXPECT_EQ(given->boot.max_seconds, 2);
+  EXPECT_EQ(given->interruptions.per_hour, 0);
+  EXPECT_EQ(given->failures.front().code, "mine");
+}
+
 TEST(SimulatedSettings, the_schema_knows_every_setting) {
   const auto schema = json::Schema::compile(config_schema());
   ASSERT_TRUE(schema) << schema.error().message;
