@@ -50,9 +50,9 @@ void add_failures_of_aws(Settings& settings) {
 }  // namespace
 
 Result<void> apply_preset(Settings& settings, const json::object& given) {
-  if (settings.preset.empty()) return {};
-  if (settings.preset != "aws")
-    return Error::invalid("preset: \"" + settings.preset + "\" is not known; known is \"aws\"");
+  if (!settings.preset) return {};
+  if (*settings.preset != "aws")
+    return Error::invalid("preset: \"" + *settings.preset + "\" is not known; known is \"aws\"");
   add_failures_of_aws(settings);
   if (!given.contains("boot"))
     settings.boot = {.min_seconds = 30, .max_seconds = 120, .never = 0.005};

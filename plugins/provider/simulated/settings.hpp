@@ -126,7 +126,7 @@ struct Interruptions {
 
 struct Settings {
   std::uint64_t seed = 1;
-  std::string preset = {};  // whose behaviour the cloud has besides: "aws"
+  std::optional<std::string> preset = {};  // whose behaviour the cloud has besides: "aws"
   // A cloud that nobody described is a small one with these.
   std::vector<Region> regions = {{"eu-1", {"eu-1a", "eu-1b"}}, {"us-1", {"us-1a"}}};
   std::vector<InstanceType> instance_types = {{"small", 1, 0.05}, {"large", 4, 0.18}};
