@@ -31,11 +31,10 @@ std::optional<std::int64_t> whole(std::string_view text) {
   return number;
 }
 
-// EC2 takes these in tags; others are written in hexadecimal digits of a digest by nobody: the host
-// makes keys of such letters only.
+// What separates keys in a list is in none of them.
 bool is_plain(std::string_view key) {
   for (const char letter : key)
-    if (letter == ',' || letter == ':' || static_cast<unsigned char>(letter) < 0x20) return false;
+    if (letter == '+' || letter == ':' || static_cast<unsigned char>(letter) < 0x20) return false;
   return true;
 }
 
@@ -54,7 +53,7 @@ PackedKeys pack_numbers(const std::vector<IdempotencyKey>& keys, std::size_t fro
     if (!key || key->prefix != prefix) break;
     const bool continues = packed.count > 0 && key->number == last + 1;
     const std::string before =
-        continues || packed.count == 0 ? done : done + range(first, last) + ",";
+        continues || packed.count == 0 ? done : done + range(first, last) + "+";
     const std::string text = before + range(continues ? first : key->number, key->number);
     if (text.size() > longest_tag_value) break;
     if (!continues) first = key->number;
@@ -75,12 +74,12 @@ PackedKeys pack_keys(const std::vector<IdempotencyKey>& keys, std::size_t from, 
   }
   // One key as it is. A key that no tag can have is known by its digest.
   const bool fits = is_plain(key) && key.size() + 1 <= longest_tag_value;
-  return {1, fits ? "=" + key : "#" + sha256_hex(key)};
+  return {1, fits ? "=" + key : "@" + sha256_hex(key)};
 }
 
 std::optional<IdempotencyKey> key_at(std::string_view text, std::int64_t index) {
   if (index < 0 || text.empty()) return std::nullopt;
-  if (text.front() == '=' || text.front() == '#') {
+  if (text.front() == '=' || text.front() == '@') {
     if (index > 0) return std::nullopt;
     return IdempotencyKey(std::string(text.front() == '=' ? text.substr(1) : text));
   }
@@ -89,8 +88,8 @@ std::optional<IdempotencyKey> key_at(std::string_view text, std::int64_t index) 
   const std::string prefix(text.substr(0, colon));
   std::string_view rest = text.substr(colon + 1);
   for (std::int64_t before = 0;;) {
-    const std::size_t comma = rest.find(',');
-    const std::string_view part = rest.substr(0, comma);
+    const std::size_t plus = rest.find('+');
+    const std::string_view part = rest.substr(0, plus);
     const std::size_t dash = part.find('-');
     const auto first = whole(part.substr(0, dash));
     const auto last = dash == std::string_view::npos ? first : whole(part.substr(dash + 1));
@@ -98,8 +97,8 @@ std::optional<IdempotencyKey> key_at(std::string_view text, std::int64_t index) 
     if (index - before <= *last - *first)
       return IdempotencyKey(prefix + std::to_string(*first + index - before));
     before += *last - *first + 1;
-    if (comma == std::string_view::npos) return std::nullopt;
-    rest = rest.substr(comma + 1);
+    if (plus == std::string_view::npos) return std::nullopt;
+    rest = rest.substr(plus + 1);
   }
 }
 

@@ -14,7 +14,8 @@ namespace muster::aws {
 inline constexpr std::size_t longest_tag_value = 256;
 
 // As many of the first keys as one tag can have, at least one: keys that end in numbers, as the
-// host's do, are written as ranges ("host-7-:1-40,45"), others one after the other.
+// host's do, are written as ranges ("host-7-:1-40+45"), others are
+// alone. Only letters that all of AWS's services take in tags are added.
 struct PackedKeys {
   std::size_t count = 0;
   std::string text;

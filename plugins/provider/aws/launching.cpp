@@ -166,8 +166,10 @@ Result<std::vector<Batch*>> Launcher::batches_for(const AllocateRequest& request
   for (const IdempotencyKey& key : request.idempotency_keys) {
     if (found.contains(key)) continue;
     Batch* batch = batches_.find(key);
-    if (!batch)
+    if (!batch && std::ranges::find(fresh, key) == fresh.end())
       fresh.push_back(key);
+    else if (!batch)
+      continue;
     else if (std::ranges::find(needed, batch) == needed.end())
       needed.push_back(batch);
   }

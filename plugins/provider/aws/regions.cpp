@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <mutex>
 #include <thread>
 
 #include "plugins/provider/aws/instances.hpp"
@@ -19,12 +21,22 @@ constexpr std::size_t most_threads = 16;
 
 void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr bug;
   const auto run = [&] {
-    for (std::size_t at = next++; at < count; at = next++) work(at);
+    try {
+      for (std::size_t at = next++; at < count; at = next++) work(at);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      bug = std::current_exception();
+    }
   };
-  std::vector<std::jthread> threads;
-  for (std::size_t i = 1; i < std::min(count, most_threads); ++i) threads.emplace_back(run);
-  run();
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < std::min(count, most_threads); ++i) threads.emplace_back(run);
+    run();
+  }
+  if (bug) std::rethrow_exception(bug);
 }
 
 Result<std::vector<std::string>> Regions::names(const Context& context) {
