@@ -24,8 +24,8 @@ FieldClasses field_classes();
 
 // What is launched from one launch document, the `aws` in it. It points into the document.
 struct Machine {
-  std::string region, zone;
-  std::string instance_type;
+  std::string region = {}, zone = {};
+  std::string instance_type = {};
   std::string market = on_demand;
   std::optional<double> max_price = {};    // dollars for an hour of the machine
   std::string product = linux_product;     // as the price history calls it
