@@ -63,7 +63,15 @@ TEST(Launching, a_lost_answer_is_asked_again_with_the_same_key_and_the_same_bid)
   ASSERT_EQ(requests.size(), 1u) << "the first never arrived";
   EXPECT_EQ(requests[0].idempotency_keys.at(0), driver.fleet().key_of(driver.fleet().workers()[0]));
   EXPECT_EQ(requests[0].bid_data, json::value("bid of cloud"));
+  EXPECT_EQ(requests[0].repeated_keys, requests[0].idempotency_keys);
   EXPECT_EQ(driver.workers(WorkerState::requested).at(0)->phase, LaunchPhase::launched);
+}
+
+TEST(Launching, a_first_attempt_repeats_no_key) {
+  FleetDriver driver = simple_fleet();
+  driver.demand("p/w", 1);
+  ASSERT_FALSE(driver.cloud().allocate_requests.empty());
+  EXPECT_TRUE(driver.cloud().allocate_requests[0].repeated_keys.empty());
 }
 
 TEST(Launching, a_lost_answer_of_a_launch_that_happened_makes_one_instance) {

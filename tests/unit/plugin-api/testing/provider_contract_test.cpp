@@ -105,6 +105,14 @@ class FlawedProvider final : public Provider {
     if (flaw("has no notices")) return Provider::notices(request, context);
     return cloud_.notices(request, context);
   }
+  Result<Diagnosis> diagnose(const DiagnoseRequest& request, const Context& context) override {
+    if (flaw("has no diagnosis") || flaw("announces nothing"))
+      return Provider::diagnose(request, context);
+    if (flaw("checks nothing")) return Diagnosis{};
+    return Diagnosis{
+        {{"credentials", CheckOutcome::good, "none are needed"},
+         {"quota", CheckOutcome::failed, "0", flaw("knows no remedy") ? "" : "raise it"}}};
+  }
 
  private:
   bool flaw(std::string_view name) const { return flaw_ == name; }
@@ -143,7 +151,7 @@ ContractSubject subject_with(const std::string& flaw, std::shared_ptr<int> descr
         .section = "simulated",
         .section_schema = simulated::section_schema(),
         .facts = {{"availabilityZone", ""}},
-        .capabilities = {capability::notices},
+        .capabilities = {capability::notices, capability::diagnosis},
         .example_config = simulated::example_config(),
         .example_section = {{"instanceTypes", json::array{"small"}}}};
     if (flaw == "changes its mind") description.version = std::to_string(++*described);
@@ -201,6 +209,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"announces nothing",
              "notices: is offered if and only if the description announces it"},
         Case{"has no notices", "notices: is offered if and only if the description announces it"},
+        Case{"has no diagnosis",
+             "diagnose: is offered if and only if the description announces it"},
+        Case{"checks nothing",
+             "diagnose: says of each check what was seen, and what to do if it failed"},
+        Case{"knows no remedy",
+             "diagnose: says of each check what was seen, and what to do if it failed"},
         Case{"makes instances of nonsense", "create: refuses what is no JSON object as invalid"},
         Case{"takes any configuration", "create: refuses members of the wrong type as invalid"},
         Case{"has no placements", "placements: there is at least one"},
