@@ -46,8 +46,9 @@ TEST_F(AwsDiagnosis, tries_each_permission_without_any_effect) {
   }
   EXPECT_TRUE(api->instances().empty());
   for (const Call& call : api->calls())
-    if (call.action == "RunInstances" || call.action == "TerminateInstances")
+    if (call.action == "RunInstances" || call.action == "TerminateInstances") {
       EXPECT_TRUE(call.parameters.at("DryRun").as_bool());
+    }
 }
 
 TEST_F(AwsDiagnosis, says_which_permission_is_missing_and_what_to_do) {

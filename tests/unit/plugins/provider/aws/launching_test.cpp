@@ -90,8 +90,9 @@ TEST_F(AwsLaunching, the_same_keys_in_any_grouping_are_the_same_machines) {
     ASSERT_EQ(second->launches.size(), again.size());
     for (const Launch& launch : second->launches)
       for (const Launch& before : first->launches)
-        if (before.idempotency_key == launch.idempotency_key)
+        if (before.idempotency_key == launch.idempotency_key) {
           EXPECT_EQ(before.instance->worker_id, launch.instance->worker_id);
+        }
   }
   EXPECT_EQ(api->instances().size(), 10u);
 }
