@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "lib/base/secret_file.hpp"
+#include "lib/url/url.hpp"
 #include "plugins/provider/aws/credential_sources.hpp"
 #include "plugins/provider/aws/shared_files.hpp"
 
@@ -231,9 +232,16 @@ CredentialsCache::Fetch credentials_fetch(CredentialsParts parts) {
 Result<std::vector<http_client::Header>> sign_request(const http_client::Request& request,
                                                       const Credentials& credentials,
                                                       const SigningScope& scope, Time server_time) {
-  auto signature = sign(request, credentials, scope, server_time);
-  if (!signature) return signature.error();
-  return std::move(signature->headers);
+  const auto url = parse_http_url(request.url);
+  if (!url) return Error::invalid("the URL of AWS " + url.error().message);
+  const auto question = url->target.find('?');
+  RequestToSign to_sign{.method = request.method,
+                        .path = url->target.substr(0, question),
+                        .query = url->has_query ? url->target.substr(question + 1) : "",
+                        .headers = request.headers,
+                        .body = request.body.value_or("")};
+  to_sign.headers.push_back({"Host", url->host_header()});
+  return std::move(sign(to_sign, credentials, scope, server_time).headers);
 }
 
 std::string credentials_implementation() {

@@ -133,29 +133,24 @@ std::string bytes_of(const Sha256& digest) {
 
 }  // namespace
 
-Result<Signature> sign(const http_client::Request& request, const Credentials& credentials,
-                       const SigningScope& scope, Time server_time) {
-  const auto url = parse_http_url(request.url);
-  if (!url) return Error::invalid("the URL of AWS " + url.error().message);
+Signature sign(const RequestToSign& request, const Credentials& credentials,
+               const SigningScope& scope, Time server_time) {
   const std::string time = basic_time(server_time), day = time.substr(0, 8);
-  const std::string body_hash = sha256_hex(request.body.value_or(""));
+  const std::string body_hash = sha256_hex(request.body);
   Signature result{.headers = request.headers};
   const auto add = [&](const char* name, const std::string& value) {
     if (!has_header(result.headers, to_lower(name))) result.headers.push_back({name, value});
   };
-  add("Host", url->host_header());
   add("X-Amz-Date", time);
   if (!credentials.session_token.reveal().empty())
     add("X-Amz-Security-Token", credentials.session_token.reveal());
   if (scope.add_body_hash) add("X-Amz-Content-Sha256", body_hash);
 
-  const auto question = url->target.find('?');
   const SignedHeaders headers = canonical_headers(result.headers);
-  result.canonical_request =
-      request.method + "\n" +
-      canonical_path(url->target.substr(0, question), scope.normalize_path) + "\n" +
-      canonical_query(question == std::string::npos ? "" : url->target.substr(question + 1)) +
-      "\n" + headers.lines + "\n" + headers.names + "\n" + body_hash;
+  result.canonical_request = request.method + "\n" +
+                             canonical_path(request.path, scope.normalize_path) + "\n" +
+                             canonical_query(request.query) + "\n" + headers.lines + "\n" +
+                             headers.names + "\n" + body_hash;
   const std::string within = day + "/" + scope.region + "/" + scope.service + "/aws4_request";
   result.string_to_sign = std::string(algorithm) + "\n" + time + "\n" + within + "\n" +
                           sha256_hex(result.canonical_request);

@@ -2,7 +2,6 @@
 // thread-safe.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,15 +26,22 @@ struct SigningScope {
   bool add_body_hash = false;
 };
 
+// What is signed: a request as it is sent.
+struct RequestToSign {
+  std::string method, path, query;                // the query without its question mark
+  std::vector<http_client::Header> headers = {};  // with Host
+  std::string body = {};
+};
+
 // The texts on the way to a signature, for tests and for people who compare.
 struct Signature {
   std::string canonical_request = {}, string_to_sign = {}, signature = {};
-  std::vector<http_client::Header> headers = {};  // of the request, with those of the signature
+  // Of the request, with X-Amz-Date, X-Amz-Security-Token and Authorization, and all of them
+  // signed.
+  std::vector<http_client::Header> headers = {};
 };
 
-// Adds Host, X-Amz-Date, X-Amz-Security-Token and Authorization to the request's headers and signs
-// all of them. `request.url` must be one that lib/url takes.
-Result<Signature> sign(const http_client::Request& request, const Credentials& credentials,
-                       const SigningScope& scope, Time server_time);
+Signature sign(const RequestToSign& request, const Credentials& credentials,
+               const SigningScope& scope, Time server_time);
 
 }  // namespace muster::aws
