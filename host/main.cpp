@@ -6,10 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host/check_configuration.hpp"
 #include "host/command_line.hpp"
 #include "host/config/default_configuration.hpp"
 #include "host/daemon.hpp"
-#include "host/pools/offline_check.hpp"
+#include "lib/base/atomic_file.hpp"
 
 namespace {
 
@@ -22,29 +23,24 @@ void return_large_memory() {
   ::mallopt(M_TRIM_THRESHOLD, 16 << 20);
 }
 
-void print_mistakes(const config::Report& report) {
-  for (const config::Mistake& mistake : report.mistakes)
-    std::fprintf(stderr, "%s\n", config::to_string(mistake, report.file).c_str());
+void print_mistakes(const std::vector<config::Mistake>& mistakes, const std::string& file) {
+  for (const config::Mistake& mistake : mistakes)
+    std::fprintf(stderr, "%s\n", config::to_string(mistake, file).c_str());
 }
 
-// As far as that is possible without starting providers, and without fetching a repository.
-bool worker_configurations_are_good(const config::HostConfiguration& configuration) {
-  const auto& workers = configuration.worker_configurations;
-  if (!workers || !workers->git.empty() || !std::filesystem::exists(workers->folder)) return true;
-  const auto files = rules::read_folder(workers->folder);
-  if (!files) {
-    std::fprintf(stderr, "%s\n", files.error().message.c_str());
-    return false;
-  }
-  const auto problems = pools::check_offline(*files, {});
-  for (const rules::Problem& problem : problems)
-    std::fprintf(stderr, "%s\n", rules::to_string(problem).c_str());
-  return !rules::has_errors(problems);
-}
-
-ExitCode check(const config::Report& report) {
-  if (!report.configuration || !worker_configurations_are_good(*report.configuration))
+ExitCode check(const config::Report& report, const std::string& built_in) {
+  const auto text = report.file.empty() || !report.configuration ||
+                            report.configuration->file.empty()
+                        ? Result<std::string>(built_in)
+                        : read_file(report.configuration->file, std::size_t{16} << 20);
+  if (!text) {
+    std::fprintf(stderr, "%s\n", text.error().message.c_str());
     return ExitCode::failed;
+  }
+  const CheckedConfiguration checked = check_configuration(report, *text);
+  print_mistakes(checked.mistakes, report.file);
+  for (const std::string& problem : checked.problems) std::fprintf(stderr, "%s\n", problem.c_str());
+  if (!checked.good) return ExitCode::failed;
   std::printf("%s is good: providers %zu, strategies %zu\n", report.file.c_str(),
               report.configuration->providers.size(), report.configuration->strategies.size());
   return ExitCode::ok;
@@ -62,8 +58,8 @@ ExitCode run(const CommandLine& command_line) {
   const config::Report report = command_line.config
                                     ? config::read_own_configuration(*command_line.config, defaults)
                                     : config::read_configuration_text(built_in, {}, defaults);
-  if (command_line.check || !report.configuration) print_mistakes(report);
-  if (command_line.check) return check(report);
+  if (command_line.check || !report.configuration) print_mistakes(report.mistakes, report.file);
+  if (command_line.check) return check(report, built_in);
   if (!report.configuration) return ExitCode::configuration;
   ::umask(0077);
   return_large_memory();

@@ -27,7 +27,7 @@ const ProviderDescription* find_plugin(const InstalledPlugins& plugins, const st
 ProviderContext without_providers(const InstalledPlugins& plugins) {
   ProviderContext context;
   context.strategies = plugins.strategies;
-  context.knows_all_strategies = false;
+  context.knows_all_strategies = plugins.has_all_strategies;
   return context;
 }
 
@@ -109,6 +109,7 @@ class FactlessCheck {
       for (const auto& document : *more) check(*document);
     rules::Problems problems = rules::check(set_);
     std::ranges::move(places_.take(), std::back_inserter(problems));
+    std::ranges::move(provider_problems_, std::back_inserter(problems));
     return problems;
   }
 
@@ -127,10 +128,22 @@ class FactlessCheck {
       for (const Finding& finding : read_pool(checked.settings, context_).findings)
         places_.add(document, facts, finding);
       check_with(facts);
+      check_providers(document, type.name);
     }
     for (const rules::Rule& rule : document.rules)
       for (const rules::Clause& clause : rule.any_of)
         if (const auto facts = example_of(clause, document.worker_types)) check_with(*facts);
+  }
+
+  // Where a host is known, but not what its providers offer.
+  void check_providers(const rules::Document& document, const std::string& worker_type) {
+    if (!plugins_.provider_ids) return;
+    rules::KnownFacts known;
+    for (const std::string& id : *plugins_.provider_ids) known.providers.push_back({id, "", {}, {}});
+    const auto unknown = rules::pool_settings(document, worker_type).problems;
+    for (rules::Problem& problem : rules::pool_settings(document, worker_type, &known).problems)
+      if (std::ranges::find(unknown, problem) == unknown.end())
+        provider_problems_.push_back(std::move(problem));
   }
 
   void check_launch(const rules::Document& document, const rules::Facts& facts,
@@ -151,6 +164,7 @@ class FactlessCheck {
   const ProviderContext context_;
   SectionSchemas schemas_;
   ProblemPlaces places_;
+  rules::Problems provider_problems_;
 };
 
 }  // namespace

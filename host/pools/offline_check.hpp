@@ -2,6 +2,7 @@
 // and with `facts.toml`, if it is there.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,7 +15,9 @@ namespace muster::pools {
 // Plugins that are installed. Their schemas are those that a host checks with.
 struct InstalledPlugins {
   std::vector<ProviderDescription> providers = {};
-  std::vector<std::string> strategies = {};  // names; a host may configure others
+  std::vector<std::string> strategies = {};  // names
+  bool has_all_strategies = false;           // false: a host may configure others
+  std::optional<std::vector<std::string>> provider_ids = {};  // of a host, if they are known
 
   // A plugin, "provider/local", and what it says of itself. Fails if that makes no sense.
   Result<void> add(const std::string& plugin_id, const json::object& description);

@@ -40,7 +40,9 @@ void PoolConfiguration::configure(const Configuration& configuration) {
   }
   for (const auto& [id, spec] : configuration.pools) {
     const Index pool = registry_.index_of_pool(id);
+    const bool is_new = !pools_[pool].spec;
     take_pool(pool, with_unasked(pools_[pool], spec));
+    if (is_new) report_dead_providers(pools_[pool], *spec);
   }
   for (Index at = 0; at < pools_.size(); ++at)
     if (!pools_[at].removed() && !configuration.pools.contains(pools_[at].id)) {
@@ -52,6 +54,16 @@ void PoolConfiguration::configure(const Configuration& configuration) {
         drop_pool(at);
     }
   link_.configure_pools();
+}
+
+// A pool that was there already was told when the provider went down.
+void PoolConfiguration::report_dead_providers(const Pool& pool, const PoolSpec& spec) {
+  for (const ProviderId& id : spec.unasked_providers) {
+    const ProviderState& provider = providers_[registry_.index_of_provider(id)];
+    if (!provider.up && !provider.trouble.empty())
+      outbox_.pool_error(pool, "provider-error", "provider " + id.str() + " does not run",
+                         provider.trouble, {{"providerId", id.str()}});
+  }
 }
 
 // A provider that does not answer has not given up its machines: until it can be asked again, the

@@ -53,6 +53,7 @@ class PoolConfiguration : Stage {
     bool updated = false;  // some of those that are kept
     bool any() const { return updated || !created.empty() || !archived.empty(); }
   };
+  void report_dead_providers(const Pool& pool, const PoolSpec& spec);
   std::shared_ptr<const PoolSpec> with_unasked(const Pool& pool,
                                                const std::shared_ptr<const PoolSpec>& spec) const;
   LaunchConfigChanges changes_of(const Pool& pool, const PoolSpec& spec) const;

@@ -1,5 +1,7 @@
 #include "host/fleet/configuration/provider_configuration.hpp"
 
+#include <algorithm>
+
 #include <muster/codec.hpp>
 
 namespace muster::fleet {
@@ -32,6 +34,11 @@ void ProviderConfiguration::down(const ProviderId& id, const std::string& why) {
     outbox_.emit_event("provider-down", providers_[index], why, {{"reason", why}});
   providers_[index].up = false;
   if (providers_[index].trouble_since == Time{}) providers_[index].trouble_since = clock_.now();
+  if (providers_[index].trouble != why)
+    for (const Pool& pool : pools_)
+      if (pool.spec && std::ranges::find(pool.spec->providers, id) != pool.spec->providers.end())
+        outbox_.pool_error(pool, "provider-error", "provider " + id.str() + " does not run", why,
+                           {{"providerId", id.str()}});
   providers_[index].trouble = why;
   dispatcher_.provider_down(index, why);
 }

@@ -94,6 +94,20 @@ PoolErrorRow Outbox::pool_error(const Worker& worker, const char* kind, std::str
   return row;
 }
 
+void Outbox::pool_error(const Pool& pool, const char* kind, std::string title,
+                        std::string description, json::object extra) {
+  const PoolErrorRow row{.worker_pool_id = pool.id,
+                         .number = next_number(),
+                         .at = clock_.now(),
+                         .kind = kind,
+                         .title = shortened(std::move(title)),
+                         .description = std::move(description),
+                         .launch_config_id = {},
+                         .extra = std::move(extra)};
+  change(store::put(row));
+  keep(row);
+}
+
 void Outbox::keep(const PoolErrorRow& row) {
   for (const std::int64_t number : ledger_.add(row))
     change(store::Erase{&store::table_of<PoolErrorRow>, {row.worker_pool_id.str(), number}});

@@ -44,6 +44,9 @@ class Outbox {
   // pool go when there are too many.
   PoolErrorRow pool_error(const Worker& worker, const char* kind, std::string title,
                           std::string description, json::object extra = {});
+  // Likewise, where no worker has a part in it.
+  void pool_error(const Pool& pool, const char* kind, std::string title, std::string description,
+                  json::object extra = {});
   // A decision about the pool, for `muster log`.
   void journal(const Pool& pool, const char* kind, std::string reason, json::object inputs,
                json::object outputs);
