@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Milliseconds before_reporting_again = 1s;
+constexpr Milliseconds before_reporting_again = 1s, between_outputs = 2s;
 
 Lifecycle::Options options_of(const Configuration& configuration) {
   return {configuration.timings, configuration.remove_on_exit,
@@ -77,6 +77,7 @@ ExitCode Agent::run() {
     log_.warning("the worker cannot write reports", {{"error", std::strerror(errno)}});
   loop_.watch(signals_.get(), POLLIN, [this](short) { take_signal(); });
   const ClockWatch clock_changes(loop_, [this] { step(); });
+  send_output();
   lifecycle_.begin(loop_.now());
   step();
   loop_.run();
@@ -223,11 +224,13 @@ void Agent::perform(const WriteConfiguration&) {
 // The implementation
 
 void Agent::perform(const StartWorker&) {
-  const Spawn spawn{configuration_.worker.command, environment_with(variables()), -1,
-                    configuration_.worker.user};
+  const Spawn spawn{configuration_.worker.command, environment_with(variables()),
+                    output_.descriptor(), configuration_.worker.user, true};
   const auto started = children_.start(spawn, [this](int status) {
     worker_ = -1;
     reports_->drain();  // its last words
+    output_.drain();
+    send_output();
     lifecycle_.worker_ended(loop_.now(), how_it_failed(status));
     step();
   });
@@ -235,6 +238,20 @@ void Agent::perform(const StartWorker&) {
   worker_ = *started;
   folder_.write_worker_pid(worker_);
   log_.info("started the worker", {{"pid", worker_}, {"command", spawn.command.front()}});
+}
+
+// A report that is lost is not sent again: the next one says how much is missing.
+void Agent::send_output() {
+  loop_.remove(output_timer_);
+  output_timer_ = loop_.after(between_outputs, [this] { send_output(); });
+  if (sending_output_ || output_.empty() || place_.worker_id.empty() ||
+      grant_.credentials.client_id.empty())
+    return;
+  WorkerOutput::Part part = output_.take();
+  if (part.text.empty()) return;
+  sending_output_ = true;
+  host_.report_log(part.from, part.next, part.text,
+                   [this](const CallOutcome&) { sending_output_ = false; });
 }
 
 void Agent::perform(const RefreshWorker&) {

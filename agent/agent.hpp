@@ -15,6 +15,7 @@
 #include "agent/interruptions.hpp"
 #include "agent/lifecycle.hpp"
 #include "agent/reports.hpp"
+#include "agent/worker_output.hpp"
 #include "lib/base/log.hpp"
 
 namespace muster::agent {
@@ -50,6 +51,8 @@ class Agent {
   void send_report(const std::function<void(HostCalls::Answered)>& call, bool again = true);
   void take_grant(const CallOutcome& outcome, std::optional<Grant> grant);
   void watch_interruptions();
+  // Sends what the implementation has printed, now and then every few seconds.
+  void send_output();
   void take_signal();
   void take_report(const Report& report);
   std::map<std::string, std::string> variables() const;
@@ -65,6 +68,9 @@ class Agent {
   HttpClient http_;
   HostCalls host_;
   Children children_;
+  WorkerOutput output_{loop_};
+  EventLoop::Id output_timer_ = 0;
+  bool sending_output_ = false;
   std::mt19937_64 random_;
   Lifecycle lifecycle_;
   std::unique_ptr<Registrar> registrar_;

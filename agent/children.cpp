@@ -25,6 +25,7 @@ struct Prepared {
   pid_t parent;
   int failed;
   const RunAs* user;
+  bool errors_too;
 };
 
 [[noreturn]] void give_up(const Prepared& with, int why) {
@@ -52,6 +53,7 @@ struct Prepared {
   const int nothing = ::open("/dev/null", O_RDONLY);
   if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
   if (with.output >= 0) ::dup2(with.output, STDOUT_FILENO);
+  if (with.output >= 0 && with.errors_too) ::dup2(with.output, STDERR_FILENO);
   ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
   int program = -1;
   if (with.user != nullptr) {
@@ -190,7 +192,8 @@ Result<pid_t> Children::start(const Spawn& spawn, Ended ended) {
                       &mask_,
                       ::getpid(),
                       write_end.get(),
-                      spawn.user ? &*spawn.user : nullptr};
+                      spawn.user ? &*spawn.user : nullptr,
+                      spawn.errors_too};
   const pid_t pid = ::fork();
   if (pid < 0) return Error::internal(std::string("no new process: ") + std::strerror(errno));
   if (pid == 0) become(with);

@@ -27,6 +27,7 @@ struct Spawn {
   std::vector<std::string> environment;  // "NAME=value", all of it
   int output = -1;                       // its standard output; -1: the agent's
   std::optional<RunAs> user = {};        // nothing: the agent's own
+  bool errors_too = false;               // its standard error goes to `output`, too
 };
 
 // What is to disappear with an agent that is killed, and the lock that tells others when it has.

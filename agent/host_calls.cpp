@@ -160,6 +160,12 @@ void HostCalls::report_activity(int busy, Answered done) {
   report("activity", body, std::move(done));
 }
 
+void HostCalls::report_log(std::int64_t from, std::int64_t next, const std::string& text,
+                           Answered done) {
+  const json::object body{{"from", from}, {"next", next}, {"text", text}};
+  report("log", body, std::move(done));
+}
+
 void HostCalls::ask_advice(
     std::function<void(const CallOutcome&, bool terminate, std::string reason)> done) {
   call("GET", place_.root_url + taskcluster_api + "/workers/" + worker_path() + "/should-terminate",

@@ -33,6 +33,7 @@ class HostCalls {
                     const std::string& description, const json::object& extra, Answered done);
   void report_interruption(Time at, const std::string& reason, Answered done);
   void report_activity(int busy, Answered done);
+  void report_log(std::int64_t from, std::int64_t next, const std::string& text, Answered done);
   void ask_advice(std::function<void(const CallOutcome&, bool terminate, std::string reason)> done);
   void remove(Answered done);
 

@@ -12,6 +12,7 @@
 #include "host/wiring/api_services.hpp"
 #include "host/wiring/fleet_metrics.hpp"
 #include "host/wiring/host_plugins.hpp"
+#include "host/wiring/http_settings.hpp"
 #include "host/wiring/registration_dependencies.hpp"
 #include "host/wiring/taskcluster_api_parts.hpp"
 #include "lib/base/atomic_file.hpp"
@@ -30,43 +31,6 @@ constexpr std::size_t large_bodies_at_once = 2, large_bodies_waiting = 32;
 // Otherwise the pages that many small values took stay with the process.
 void return_memory() {
   ::malloc_trim(0);
-}
-
-// The configuration was checked, so each of them is a network.
-Networks trusted_proxies(const config::HostConfiguration& configuration) {
-  auto proxies = Networks::parse(configuration.auth.trusted_proxies);
-  return proxies ? std::move(*proxies) : Networks();
-}
-
-http::ServerSettings server_settings(const config::HostConfiguration& configuration) {
-  const config::HttpSettings& http = configuration.http;
-  http::ServerSettings settings;
-  settings.address = configuration.listen.address;
-  settings.port = configuration.listen.port;
-  settings.threads = http.threads;
-  settings.max_connections = http.max_connections;
-  settings.limits = {http.max_header_bytes, http.max_body_bytes, http.max_open_body_bytes};
-  // One body that is allowed always has room.
-  settings.bodies.of_peer = std::max(http.max_buffered_body_bytes_per_peer, http.max_body_bytes);
-  settings.bodies.of_all = std::max(http.max_buffered_body_bytes, settings.bodies.of_peer);
-  settings.trusted_proxies = trusted_proxies(configuration);
-  settings.header_timeout = http.header_timeout;
-  settings.body_timeout = http.body_timeout;
-  settings.write_timeout = http.write_timeout;
-  settings.idle_timeout = http.idle_timeout;
-  settings.access_log = http.access_log;
-  settings.peers = {http.max_connections_per_peer, http.requests_per_second_per_peer,
-                    http.request_burst_per_peer, http.limit_loopback};
-  if (http.tls) settings.tls = http::TlsFiles{http.tls->certificate_file, http.tls->key_file};
-  return settings;
-}
-
-// Where clients on this machine find the host: "any address" is reached by loopback.
-std::string url_of(config::ListenAddress listen, std::uint16_t port, bool tls) {
-  if (listen.address == "0.0.0.0") listen.address = "127.0.0.1";
-  if (listen.address == "::") listen.address = "::1";
-  listen.port = port;
-  return (tls ? "https://" : "http://") + to_string(listen);
 }
 
 // Where somebody can put work into, if there is such a source of demand.
@@ -192,6 +156,7 @@ std::optional<ExitCode> Daemon::listen() {
     status.data_directory = data_directory_->path();
   });
   write_address_files();
+  start_notifications(elsewhere.empty() ? url : elsewhere);
   server_->start();
   log_.info("musterd serves " + url,
             {{"version", MUSTER_VERSION},
@@ -214,8 +179,11 @@ void Daemon::add_all_routes(const std::string& public_url) {
   const FleetAccess fleet{fleet_.get(), no_fleet_};
   registrar_ = std::make_unique<registration::Registrar>(
       registration_dependencies({status_, *plugins_, auth_.authority(), fleet, public_url, log_}));
+  const auto notifications = [this] {
+    return notifications_ ? notifications_->status_json() : json::object();
+  };
   api::add_routes(*router_, api_services({status_, *plugins_, auth_, *registrar_, *workers_,
-                                          metrics_, fleet, log_}));
+                                          metrics_, fleet, log_, notifications, &worker_logs_}));
   taskcluster_api::add_routes(
       *router_, taskcluster_api_parts({status_, *plugins_, auth_.authority(), *registrar_,
                                        *workers_, fleet, public_url, log_}));
@@ -224,10 +192,32 @@ void Daemon::add_all_routes(const std::string& public_url) {
                {{"version", MUSTER_VERSION}});
     metrics::write_process_metrics(page);
     server_->write_metrics(page);
+    page.gauge("muster_configuration_host_problems",
+               "Mistakes in the host's configuration that keep it from serving",
+               static_cast<double>(status_.get()->configuration_problems.size()));
     auth_.write_metrics(page);
     if (registrar_) registrar_->meters().write(page);
     if (fleet_) write_fleet_metrics(*fleet_, page);
+    if (notifications_) write_notification_metrics(notifications_->numbers(), page);
   });
+}
+
+// Also without a fleet: that there is none is something to tell.
+void Daemon::start_notifications(const std::string& url) {
+  conditions_ = std::make_unique<NotificationConditions>(NotificationConditions::Parts{
+      .fleet = fleet_.get(),
+      .no_fleet = no_fleet_,
+      .status = &status_,
+      .auth = &auth_,
+      .clock = &clock_,
+      .certificate_expires = [this] { return server_->certificate_expires(); }});
+  notifications_ = std::make_unique<notifications::Service>(
+      notifications::Service::Parts{.file = data_directory_->path() / "notifications.json",
+                                    .clock = std::make_shared<SystemClock>(),
+                                    .log = log_,
+                                    .url = url,
+                                    .observe = [this] { return conditions_->observe(); }},
+      configuration_->notifications);
 }
 
 void Daemon::write_address_files() {
@@ -369,6 +359,7 @@ void Daemon::take_over(const config::Report& report) {
     problems.push_back(error.message);
   if (auto problem = reload_certificate(*next)) problems.push_back(std::move(*problem));
   if (fleet_) fleet_->configuration_changed(next);
+  if (notifications_) notifications_->configure(next->notifications);
   status_.change([&](HostStatus& status) {
     status.configuration = next;
     status.configuration_loaded = clock_.now();
@@ -417,6 +408,7 @@ ExitCode Daemon::drain() {
   status_.change([](HostStatus& status) { status.state = HostState::stopping; });
   if (fleet_) fleet_->fleet().request_waiters().close();  // who waits for a worker asks again
   server_->drain([this] { signals_.wake(); });
+  if (notifications_) notifications_->stop();
   const auto until = clock_.steady() + deadline;
   Signals::Event event;
   do event = wait(until);

@@ -7,11 +7,14 @@
 
 #include "host/command_line.hpp"
 #include "host/config/read_configuration.hpp"
+#include "host/notifications/service.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
 #include "host/registration/registrar.hpp"
 #include "host/wiring/fleet_runtime.hpp"
 #include "host/wiring/host_auth.hpp"
 #include "host/wiring/host_status.hpp"
+#include "host/wiring/notification_conditions.hpp"
+#include "host/worker_logs/log_store.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/data_directory.hpp"
 #include "lib/base/exit_code.hpp"
@@ -45,6 +48,7 @@ class Daemon {
   // For clients on this machine. A full disk is no reason not to serve: it is tried again.
   void write_address_files();
   void add_all_routes(const std::string& public_url);
+  void start_notifications(const std::string& url);
   void serve();
   void reload();
   void log_mistakes(const config::Report& report) const;
@@ -76,6 +80,9 @@ class Daemon {
   std::unique_ptr<registration::Registrar> registrar_;
   metrics::Metrics metrics_;
   std::unique_ptr<http::WorkerThreads> workers_;  // for handlers that wait for plugins
+  worker_logs::LogStore worker_logs_;
+  std::unique_ptr<NotificationConditions> conditions_;
+  std::unique_ptr<notifications::Service> notifications_;
   std::unique_ptr<http::Router> router_;
   std::unique_ptr<http::WorkerThreads> body_readers_;  // for requests with large bodies
   std::unique_ptr<http::Server> server_;               // last: its threads use all of the above

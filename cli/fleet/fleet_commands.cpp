@@ -4,6 +4,7 @@
 #include "cli/command.hpp"
 #include "cli/fleet/actions.hpp"
 #include "cli/fleet/events.hpp"
+#include "cli/fleet/worker_logs.hpp"
 #include "cli/login.hpp"
 
 namespace muster::cli {
@@ -169,6 +170,20 @@ void add_events_command(CLI::App& app) {
   command->callback([options] { show_events(*options); });
 }
 
+void add_worker_logs_command(CLI::App& parent, const char* name) {
+  const auto options = std::make_shared<WorkerLogOptions>();
+  CLI::App* command = parent.add_subcommand(name, "Show what workers printed lately");
+  add_host_options(*command, options->host);
+  command
+      ->add_option(
+          "target", options->target,
+          "A worker as workerGroup/workerId, or a worker pool: then each line has its worker")
+      ->required();
+  command->add_flag("--follow,-f", options->follow, "Keep showing new output until Ctrl-C");
+  command->add_flag("--json", options->as_json, "Print JSON, one document per worker and line");
+  command->callback([options] { show_worker_logs(*options); });
+}
+
 void add_login_commands(CLI::App& app) {
   const auto options = std::make_shared<LoginOptions>();
   CLI::App* login = app.add_subcommand(
@@ -219,6 +234,7 @@ void add_fleet_commands(CLI::App& app) {
   add_journal_commands(app);
   add_set_aside_commands(app);
   add_events_command(app);
+  add_worker_logs_command(app, "worker-logs");
   add_hold_commands(app);
   CLI::App* config = app.add_subcommand("config", "Decide about worker configurations");
   config->require_subcommand(1);

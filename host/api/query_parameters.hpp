@@ -33,6 +33,7 @@ inline constexpr QueryParameter last_events{.name = "last", .description = "last
 inline constexpr QueryParameter launch_config_status{.name = "status",
                                                      .description = "launchConfigStatus"};
 inline constexpr QueryParameter limit{.name = "limit"};
+inline constexpr QueryParameter log_from{.name = "from", .description = "logFrom"};
 inline constexpr QueryParameter of_launch_config{.name = "launchConfigId",
                                                  .pattern = &identifiers::launch_config_id,
                                                  .description = "ofLaunchConfig"};

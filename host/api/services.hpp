@@ -32,6 +32,9 @@ class Registrar;
 namespace muster::store {
 class Store;
 }
+namespace muster::worker_logs {
+class LogStore;
+}
 
 namespace muster::api {
 
@@ -59,6 +62,8 @@ struct Services : endpoints::Host {
   // See pools::Service::files.
   std::function<std::shared_ptr<const pools::SourceFiles>(bool refused)> configuration_files = {};
   std::function<std::vector<demand::SourceStatus>()> demand_status = {};
+
+  worker_logs::LogStore* worker_logs = nullptr;  // always there
 
   registration::Registrar* registrar = nullptr;
 

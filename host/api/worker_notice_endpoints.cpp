@@ -2,6 +2,8 @@
 #include <muster/codec.hpp>
 
 #include "host/api/handlers.hpp"
+#include "host/api/query_parameters.hpp"
+#include "host/worker_logs/log_store.hpp"
 
 namespace muster::api {
 namespace {
@@ -44,6 +46,50 @@ FleetChangeOrFailure read_activity(const Call& call) {
   });
 }
 
+// -------------------------------------------------------------------------------------------------
+// Logs
+
+std::string log_key(const Call& call) {
+  return call.worker_pool_id().str() + "/" + call.parameter("workerGroup") + "/" +
+         call.parameter("workerId");
+}
+
+Failure no_worker(const Call& call) {
+  return not_found("there is no worker " + log_key(call) + "; see: muster workers");
+}
+
+Answer take_log(const Call& call, const Fleet& fleet, Now now) {
+  const json::value* from = call.body().if_contains("from");
+  const json::value* next = call.body().if_contains("next");
+  const json::value* text = call.body().if_contains("text");
+  worker_logs::LogStore& logs = *services_of(call).worker_logs;
+  if (call.body().size() != 3 || !from || !from->is_int64() || from->get_int64() < 0 || !next ||
+      !next->is_int64() || next->get_int64() < from->get_int64() || !text || !text->is_string())
+    return input_error(
+        "the body has `from` and `next`, numbers that do not fall, and `text`, and nothing else");
+  if (text->get_string().size() > logs.limits().longest_part)
+    return input_error("`text` has " + std::to_string(logs.limits().longest_part) +
+                       " bytes at most");
+  if (!fleet.find_worker(worker_of(call))) return no_worker(call);
+  logs.append(log_key(call),
+              {from->get_int64(), next->get_int64(), std::string(text->get_string()), now.wall});
+  return json_answer(json::object{});
+}
+
+Answer show_log(const Call& call, const Fleet& fleet, Now) {
+  constexpr std::int64_t furthest = std::int64_t{1} << 62;
+  const auto from = call.query().number("from", 0, 0, furthest);
+  if (!from) return to_failure(from.error());
+  const auto part = services_of(call).worker_logs->read(log_key(call), *from);
+  if (part)
+    return json_answer(json::object{{"from", part->from},
+                                    {"next", part->next},
+                                    {"text", part->text},
+                                    {"at", format_time(part->at)}});
+  if (!fleet.find_worker(worker_of(call))) return no_worker(call);
+  return json_answer(json::object{{"from", 0}, {"next", 0}, {"text", ""}, {"at", nullptr}});
+}
+
 }  // namespace
 
 std::vector<Endpoint> worker_notice_endpoints() {
@@ -74,6 +120,34 @@ std::vector<Endpoint> worker_notice_endpoints() {
        .category = "workers",
        .title = "A worker says how much of its capacity works",
        .description = "A worker may use its own credentials."},
+      {.name = "reportLog",
+       .method = "POST",
+       .path = base + "/pools/{workerPoolId}/workers/{workerGroup}/{workerId}/log",
+       .scopes = all_of(
+           {"worker-manager:should-worker-terminate:<workerPoolId>/<workerGroup>/<workerId>"}),
+       .handler = take_log,
+       .input = "LogReport",
+       .audit = not_audited("a worker reports on itself"),
+       .max_body_bytes = 128 * 1024,
+       .output = "Empty",
+       .errors = {bad_input, missing, unavailable},
+       .category = "workers",
+       .title = "A worker's agent sends what its worker printed",
+       .description = "A worker may use its own credentials. At most 16 KiB at once; of a worker "
+                      "the newest 64 KiB are kept, in memory."},
+      {.name = "workerLog",
+       .method = "GET",
+       .path = base + "/pools/{workerPoolId}/workers/{workerGroup}/{workerId}/log",
+       .scopes = all_of({"muster:get:logs:<workerPoolId>"}),
+       .handler = show_log,
+       .query = {parameter::log_from},
+       .output = "WorkerLog",
+       .errors = {bad_input, missing, unavailable},
+       .category = "workers",
+       .title = "What a worker printed lately",
+       .description = "Ask again with `from`, the `next` of the last answer, for what came since. "
+                      "The text is as the worker printed it and may hold anything: show it with "
+                      "control characters replaced."},
   };
 }
 

@@ -171,8 +171,7 @@ Result<void> ClientStore::wait_for(Lock lock, store::Batch batch, events::Event 
   return {};
 }
 
-Result<void> ClientStore::keep(Lock lock, const ClientRow& row, const char* kind,
-                               const Actor& by) {
+Result<void> ClientStore::keep(Lock lock, const ClientRow& row, const char* kind, const Actor& by) {
   rows_[row.client_id] = row;
   make_known(row);
   return wait_for(std::move(lock), {store::put(row)},

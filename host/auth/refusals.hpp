@@ -1,5 +1,5 @@
-// Requests that were not let in, counted by reason: what an operator alerts on without a line of the
-// log for each.
+// Requests that were not let in, counted by reason: what an operator alerts on without a line of
+// the log for each.
 #pragma once
 
 #include <atomic>

@@ -7,6 +7,7 @@
 #include <muster/nearest.hpp>
 
 #include "host/config/installed_plugins.hpp"
+#include "host/config/read_notifications.hpp"
 #include "host/scopes/roles.hpp"
 #include "lib/base/networks.hpp"
 #include "lib/git/repository.hpp"
@@ -31,6 +32,8 @@ class CrossCheck {
     check_clients();
     check_demand();
     check_consumers();
+    for (NotificationMistake& mistake : check_notifications(host_.notifications))
+      error(mistake.pointer, std::move(mistake.reason), std::move(mistake.remedy));
     const std::vector<std::string> installed = installed_plugins(host_.plugin_folders);
     for (const PluginInstance& provider : host_.providers)
       check_instance("/providers/" + pointer_part(provider.id), provider, installed);

@@ -15,6 +15,7 @@
 #include <muster/json.hpp>
 
 #include "host/config/event_settings.hpp"
+#include "host/config/notification_settings.hpp"
 #include "lib/base/isolation.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/secret.hpp"
@@ -212,6 +213,7 @@ struct HostConfiguration {
   EventSettings events;
   std::vector<WebhookSettings> webhooks;  // sorted by name
   std::optional<AmqpSettings> amqp;
+  NotificationSettings notifications;
   std::shared_ptr<const TomlDocument> document;
 
   // "/etc/muster/muster.toml:12:3" of what a JSON pointer names

@@ -6,6 +6,7 @@
 
 #include "host/config/cross_check.hpp"
 #include "host/config/embedded.hpp"
+#include "host/config/read_notifications.hpp"
 #include "lib/base/atomic_file.hpp"
 #include "lib/base/file_ownership.hpp"
 #include "lib/git/repository.hpp"
@@ -45,6 +46,7 @@ class Reader {
     for (const auto& [name, item] : table(root, "teams"))
       host.teams[std::string(name)] = team(item.get_object());
     read_events(root, host);
+    host.notifications = read_notifications(table(root, "notifications"), base_);
     read_store(table(root, "store"), host);
     read_fleet(table(root, "fleet"), host.fleet);
     read_queue(table(root, "queue"), host.queue);

@@ -44,8 +44,9 @@ std::function<void(fleet::Fleet&, fleet::Now)> answering_exceptions(
 // A row that changes something and does not say whether that is audited is a bug of its table.
 void check_audit(const Endpoint& endpoint) {
   if (endpoint.method != "GET" && endpoint.audit.kind() == Audit::Kind::undecided)
-    throw std::logic_error(std::string(endpoint.name) +
-                           " must say whether it is in the audit log; see host/endpoints/audit.hpp");
+    throw std::logic_error(
+        std::string(endpoint.name) +
+        " must say whether it is in the audit log; see host/endpoints/audit.hpp");
 }
 
 bool leaves_audit_event(const Call& call) {
@@ -192,19 +193,19 @@ void visit_fleet(const CallPtr& call, std::function<void(const fleet::Fleet&, fl
 void change_fleet(const CallPtr& call, FleetChange change) {
   if (!can_change(call)) return;
   auto made = std::make_shared<Answer>(Failure{"InternalServerError", "nothing was done"});
-  call->host().fleet->post_change(
-      answering_exceptions(call,
-                           [call, made, change = std::move(change)](fleet::Fleet& fleet,
-                                                                    fleet::Now now) {
-                             *made = change(fleet, now);
-                             // In the same transaction as what was changed.
-                             if (*made && leaves_audit_event(*call))
-                               fleet.tell(audit_event(*call), now);
-                           }),
-      [call, made](const std::optional<Error>& error) {
-        if (error) return call->fail({"ReadOnly", error->message});
-        call->finish(std::move(*made));
-      });
+  call->host().fleet->post_change(answering_exceptions(call,
+                                                       [call, made, change = std::move(change)](
+                                                           fleet::Fleet& fleet, fleet::Now now) {
+                                                         *made = change(fleet, now);
+                                                         // In the same transaction as what was
+                                                         // changed.
+                                                         if (*made && leaves_audit_event(*call))
+                                                           fleet.tell(audit_event(*call), now);
+                                                       }),
+                                  [call, made](const std::optional<Error>& error) {
+                                    if (error) return call->fail({"ReadOnly", error->message});
+                                    call->finish(std::move(*made));
+                                  });
 }
 
 // What was changed stays changed if the event cannot be written; the log has it then.

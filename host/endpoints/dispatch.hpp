@@ -32,8 +32,8 @@ void run_on_worker(const CallPtr& call, http::WorkerThreads& threads, std::funct
 void post_to_fleet(const CallPtr& call, std::function<void(fleet::Fleet&, fleet::Now)> input,
                    std::function<void()> durable = {});
 
-// Answers. A good answer of a row that is audited waits until its event is durable; for handlers that
-// answer by themselves and change something that is not the fleet's.
+// Answers. A good answer of a row that is audited waits until its event is durable; for handlers
+// that answer by themselves and change something that is not the fleet's.
 void finish_audited(const CallPtr& call, Answer answer);
 
 // Whether the fleet is there; if not, it was answered.

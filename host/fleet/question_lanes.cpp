@@ -51,6 +51,16 @@ struct Call {
   }
 };
 
+struct MethodName {
+  std::string_view operator()(const AskSize&) const { return "size"; }
+  std::string_view operator()(const AskSelection&) const { return "select"; }
+  std::string_view operator()(const AskBids&) const { return "bid"; }
+  std::string_view operator()(const AskAllocation&) const { return "allocate"; }
+  std::string_view operator()(const AskListing&) const { return "list"; }
+  std::string_view operator()(const AskTermination&) const { return "terminate"; }
+  std::string_view operator()(const AskNotices&) const { return "notices"; }
+};
+
 struct Fail {
   const Error& error;
   Results operator()(const AskSize&) const { return Result<Size>(error); }
@@ -69,8 +79,12 @@ const std::string& addressee(const Question& question) {
 }
 
 QuestionLanes::QuestionLanes(std::function<Callee(const std::string&)> find,
-                             std::function<void(Answer)> answered, Log log)
-    : find_(std::move(find)), answered_(std::move(answered)), log_(std::move(log)) {}
+                             std::function<void(Answer)> answered, Log log,
+                             std::function<void(const EndedCall&)> ended)
+    : find_(std::move(find)),
+      answered_(std::move(answered)),
+      log_(std::move(log)),
+      ended_(std::move(ended)) {}
 
 QuestionLanes::~QuestionLanes() {
   stop();
@@ -124,6 +138,17 @@ Answer QuestionLanes::put(const std::string& instance_id, const Question& questi
                               .hold_for(std::chrono::seconds(15));
     return {question.call_id, std::visit(Fail{missing}, question.ask)};
   }
+  const auto began = std::chrono::steady_clock::now();
+  Answer answer = call(instance_id, question, callee);
+  if (ended_)
+    ended_({instance_id, std::visit(MethodName{}, question.ask),
+            std::chrono::steady_clock::now() - began,
+            std::visit([](const auto& result) { return !result; }, answer.result)});
+  return answer;
+}
+
+Answer QuestionLanes::call(const std::string& instance_id, const Question& question,
+                           const Callee& callee) const {
   const DeadlineContext context(callee.deadline, &stopping_);
   try {
     return {question.call_id, std::visit(Call{*callee.channel, context}, question.ask)};

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -27,11 +28,20 @@ struct Callee {
   std::uint32_t calls_at_once = 1;
 };
 
+// A call of a plugin that has ended, for metrics.
+struct EndedCall {
+  const std::string& instance_id;
+  std::string_view method;  // "allocate"
+  std::chrono::duration<double> took;
+  bool failed = false;
+};
+
 class QuestionLanes {
  public:
-  // `find` and `answered` are called on the lanes' threads.
+  // All functions are called on the lanes' threads; `ended`, if given, for each call that was made.
   QuestionLanes(std::function<Callee(const std::string& instance_id)> find,
-                std::function<void(Answer)> answered, Log log);
+                std::function<void(Answer)> answered, Log log,
+                std::function<void(const EndedCall&)> ended = {});
   // Cancels what runs and waits for it; what still stands in line is not asked.
   ~QuestionLanes();
   QuestionLanes(const QuestionLanes&) = delete;
@@ -48,10 +58,12 @@ class QuestionLanes {
   struct Lane;
   void serve(Lane& lane);
   Answer put(const std::string& instance_id, const Question& question) const;
+  Answer call(const std::string& instance_id, const Question& question, const Callee& callee) const;
 
   const std::function<Callee(const std::string&)> find_;
   const std::function<void(Answer)> answered_;
   const Log log_;
+  const std::function<void(const EndedCall&)> ended_;
   std::atomic<bool> stopping_{false};
   std::mutex mutex_;
   std::map<std::string, std::unique_ptr<Lane>> lanes_;

@@ -35,7 +35,7 @@ Service::Service(std::unique_ptr<Fleet> fleet, ServiceParts parts)
       [this](Answer answer) {
         post([answer = std::move(answer)](Fleet& to, Now now) { to.answered(answer, now); });
       },
-      parts_.log);
+      parts_.log, parts_.call_ended);
   thread_ = std::thread([this] { run(); });
 }
 

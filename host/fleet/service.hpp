@@ -47,6 +47,8 @@ struct ServiceParts {
   std::function<Result<void>(store::Batch everything)> rebuild_store = {};
   // Told of everything that happened once it is durable, in order, on the committer's thread.
   std::function<void(const std::vector<events::Event>&)> listener = {};
+  // Told of each call of a plugin that has ended, on the threads of the calls.
+  std::function<void(const EndedCall&)> call_ended = {};
 };
 
 class Service {

@@ -38,15 +38,19 @@ api::Services api_services(const ApiDependencies& host) {
   services.most_backups = configuration->store.most_backups;
   services.problem = host.fleet.problem;
   services.authority = &host.auth.authority();
+  services.worker_logs = host.worker_logs;
   services.registrar = &host.registrar;
   services.workers = &host.workers;
   services.clock = std::make_shared<SystemClock>();
   services.log = host.log;
   services.state = [&status = host.status] { return std::string(to_string(status.get()->state)); };
   services.status_document = [&status = host.status, &plugins = host.plugins,
-                              clock = services.clock] {
+                              clock = services.clock, notifications = host.notifications] {
     const auto now = status.get();
-    return status_document(*now, *clock, plugin_summary(*now->configuration, plugins.list()));
+    json::object document =
+        status_document(*now, *clock, plugin_summary(*now->configuration, plugins.list()));
+    if (notifications) document["notifications"] = notifications();
+    return document;
   };
   services.plugins = &host.plugins;
   services.plugin_folders = [&status = host.status] {

@@ -5,6 +5,7 @@
 #include "host/wiring/fleet_runtime.hpp"
 #include "host/wiring/host_auth.hpp"
 #include "host/wiring/host_status.hpp"
+#include "host/worker_logs/log_store.hpp"
 #include "lib/metrics/metrics.hpp"
 
 namespace muster {
@@ -25,6 +26,8 @@ struct ApiDependencies {
   const metrics::Metrics& metrics;
   FleetAccess fleet;
   Log log = {};
+  std::function<json::object()> notifications = {};  // for the status
+  worker_logs::LogStore* worker_logs = nullptr;
 };
 
 // After the clients were read from the store, or could not be.

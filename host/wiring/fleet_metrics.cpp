@@ -65,6 +65,15 @@ void write_pool(const fleet::Pool& pool, Page& page) {
   capacity("absent", pool.totals.absent);
   page.gauge("muster_fleet_busy_capacity", "Capacity that is busy, as workers report it",
              number(pool.totals.busy), {{"pool", id}});
+  if (pool.spec) {
+    page.gauge("muster_fleet_min_capacity", "Least capacity of a pool, as it is configured",
+               number(pool.spec->settings.min_capacity), {{"pool", id}});
+    page.gauge("muster_fleet_max_capacity", "Most capacity of a pool, as it is configured",
+               number(pool.spec->settings.max_capacity), {{"pool", id}});
+  }
+  page.gauge("muster_fleet_desired_capacity", "Capacity that the pool should have now",
+             number(pool.totals.requested + pool.totals.running + pool.want - pool.surplus),
+             {{"pool", id}});
   page.gauge("muster_fleet_pending_capacity", "Capacity that waits for workers",
              number(pool.demand.pending), {{"pool", id}});
   const auto [kind, cause] = counted_as(pool.verdict);
@@ -184,7 +193,58 @@ void write_events(const events::Numbers& numbers, Page& page) {
              numbers.amqp->connected ? 1 : 0);
 }
 
+void write_demand(const std::vector<demand::SourceStatus>& sources, Page& page) {
+  for (const demand::SourceStatus& source : sources) {
+    const metrics::Labels labels{{"source", source.name}};
+    page.gauge("muster_demand_source_ok", "1 while a source of demand answers",
+               source.error.empty() && source.answered ? 1 : 0, labels);
+    if (source.age)
+      page.gauge("muster_demand_age_seconds", "Age of the newest count of a source",
+                 std::chrono::duration<double>(*source.age).count(), labels);
+    page.gauge("muster_demand_stale_pools",
+               "Pools whose count is too old, so that it no longer counts",
+               static_cast<double>(source.stale_pools), labels);
+  }
+}
+
+void write_configuration(const pools::Status& status, Page& page) {
+  const auto errors = std::ranges::count_if(status.problems, [](const rules::Problem& problem) {
+    return problem.severity == rules::Severity::error;
+  });
+  page.gauge("muster_configuration_problems",
+             "Mistakes in the newest worker configurations that keep them from serving",
+             number(errors));
+  page.gauge("muster_configuration_source_ok", "1 while worker configurations can be read",
+             status.source_error.empty() ? 1 : 0);
+  page.gauge("muster_configuration_held_back",
+             "1 while worker configurations are gone and the last ones stay in force",
+             status.held_back ? 1 : 0);
+  page.gauge("muster_configuration_held_files",
+             "Worker configurations of which the newest version is not in force",
+             number(static_cast<std::int64_t>(status.held_files.size())));
+}
+
 }  // namespace
+
+void write_notification_metrics(const notifications::Numbers& numbers, Page& page) {
+  for (const auto& [cause, count] : numbers.active)
+    page.gauge("muster_notifications_conditions", "What needs a person now, by cause",
+               number(count), {{"cause", cause}});
+  for (const char* channel : {"mail", "chat"}) {
+    const auto of = [&](const std::map<std::string, std::int64_t>& counts) {
+      const auto found = counts.find(channel);
+      return number(found == counts.end() ? 0 : found->second);
+    };
+    page.counter("muster_notifications_sent_total", "Messages that a channel took",
+                 of(numbers.sent), {{"channel", channel}});
+    page.counter("muster_notifications_failures_total", "Attempts that a channel did not take",
+                 of(numbers.failures), {{"channel", channel}});
+  }
+  page.gauge("muster_notifications_pending", "Lines that are still to be sent",
+             number(numbers.pending));
+  page.counter("muster_notifications_dropped_total", "Lines that were given up",
+               number(numbers.dropped));
+}
 
 void write_queue_load(const fleet::Fleet& fleet, fleet::Now now, Page& page) {
   const fleet::QueueLoad load = fleet::load_of(fleet);
@@ -213,14 +273,9 @@ void write_fleet_metrics(FleetRuntime& host, Page& page) {
   });
   page.gauge("muster_store_ok", "0 while the store fails and the host is read-only",
              host.fleet().store_health().ok ? 1 : 0);
-  if (const auto status = host.configuration_status()) {
-    page.gauge("muster_configuration_held_back",
-               "1 while worker configurations are gone and the last ones stay in force",
-               status->held_back ? 1 : 0);
-    page.gauge("muster_configuration_held_files",
-               "Worker configurations of which the newest version is not in force",
-               number(static_cast<std::int64_t>(status->held_files.size())));
-  }
+  if (const auto status = host.configuration_status()) write_configuration(*status, page);
+  write_demand(host.demand_status(), page);
+  host.meters().write(page);
   page.gauge("muster_store_damaged", "1 while damage of the store is known and not repaired",
              host.fleet().store_health().damage.empty() ? 0 : 1);
   page.gauge("muster_store_incomplete",

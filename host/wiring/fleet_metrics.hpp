@@ -1,6 +1,7 @@
 // What the fleet, its store and its events count, for /metrics.
 #pragma once
 
+#include "host/notifications/service.hpp"
 #include "host/wiring/fleet_runtime.hpp"
 #include "lib/metrics/metrics.hpp"
 
@@ -10,5 +11,6 @@ namespace muster {
 void write_queue_load(const fleet::Fleet& fleet, fleet::Now now, metrics::Page& page);
 
 void write_fleet_metrics(FleetRuntime& host, metrics::Page& page);
+void write_notification_metrics(const notifications::Numbers& numbers, metrics::Page& page);
 
 }  // namespace muster

@@ -134,8 +134,10 @@ Result<void> FleetRuntime::open() {
           .listener =
               [this](const std::vector<events::Event>& durable) {
                 events_->on_durable(durable);
+                meters_.observe(durable);
                 if (std::ranges::any_of(durable, adds_or_removes_a_pool)) list_pools_for_demand();
-              }});
+              },
+          .call_ended = [this](const fleet::EndedCall& call) { meters_.observe(call); }});
   watch_store();
   return events_->start([this](store::Batch batch, std::function<void()> durable) {
     return fleet_->committer().submit(std::move(batch), std::move(durable));

@@ -16,6 +16,7 @@
 #include "host/pools/service.hpp"
 #include "host/store/scrub.hpp"
 #include "host/store/sqlite_store.hpp"
+#include "host/wiring/operation_meters.hpp"
 #include "host/wiring/provider_directory.hpp"
 #include "host/wiring/provider_reporter.hpp"
 #include "host/wiring/status_event_source.hpp"
@@ -52,6 +53,7 @@ class FleetRuntime {
   fleet::Service& fleet() { return *fleet_; }
   events::Service& events() { return *events_; }
   const store::Store& store() const { return *store_; }
+  const OperationMeters& meters() const { return meters_; }
   // Adds rows to those that a damaged store is written anew from: of what others keep there. Called
   // on the committer's thread.
   void add_to_rebuilds(std::function<void(store::Batch&)> rows);
@@ -91,6 +93,7 @@ class FleetRuntime {
   std::shared_ptr<const config::HostConfiguration> configuration() const;
 
   Parts parts_;
+  OperationMeters meters_;
   std::unique_ptr<store::SqliteStore> store_;
   std::unique_ptr<events::Service> events_;
   std::unique_ptr<fleet::Service> fleet_;

@@ -128,10 +128,10 @@ Result<void> HostAuth::write_admin_file(const fs::path& data_directory, const st
 
 void HostAuth::write_metrics(metrics::Page& page) const {
   for (std::size_t at = 0; at < std::size(auth::Refusals::names); ++at)
-    page.counter("muster_auth_refusals_total", "Requests that were not let in, by reason",
-                 static_cast<double>(
-                     authority_.refusals().of(static_cast<auth::Refusals::Reason>(at))),
-                 {{"reason", std::string(auth::Refusals::names[at])}});
+    page.counter(
+        "muster_auth_refusals_total", "Requests that were not let in, by reason",
+        static_cast<double>(authority_.refusals().of(static_cast<auth::Refusals::Reason>(at))),
+        {{"reason", std::string(auth::Refusals::names[at])}});
 }
 
 void HostAuth::open_store(const store::Store& store, fleet::Service& fleet,

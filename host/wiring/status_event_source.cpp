@@ -101,9 +101,10 @@ void StatusEventSource::observe(const pools::Status& configuration) {
              count_of(configuration.pools, "pool") + ", " +
              count_of(configuration.launch_configs, "launch configuration"),
          about);
-    emit(events::audit_kind,
-         configuration.source + ": acceptWorkerConfigurations revision=" + configuration.revision,
-         {{"action", "acceptWorkerConfigurations"}, {"by", configuration.source}, {"about", about}});
+    emit(
+        events::audit_kind,
+        configuration.source + ": acceptWorkerConfigurations revision=" + configuration.revision,
+        {{"action", "acceptWorkerConfigurations"}, {"by", configuration.source}, {"about", about}});
   }
   if (!configuration.revision.empty()) serving_ = configuration.revision;
 

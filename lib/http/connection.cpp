@@ -1,6 +1,7 @@
 #include "lib/http/connection.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include <boost/asio/dispatch.hpp>
 
@@ -45,6 +46,23 @@ Refusal reason_of(int status) {
 bool is_trace_id(std::string_view text) {
   return !text.empty() && text.size() <= 128 &&
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+// The trace-id of W3C's header: "00-<32 hex digits>-<16 hex digits>-<2 hex digits>", also of later
+// versions, which may have more behind. Nothing of a header that is none.
+std::optional<std::string> trace_of(std::string_view header) {
+  constexpr std::size_t whole = 55, trace_at = 3, trace_size = 32;
+  const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  if (header.size() < whole || header.starts_with("ff")) return std::nullopt;
+  if (header.starts_with("00") ? header.size() != whole
+                               : header.size() > whole && header[whole] != '-')
+    return std::nullopt;
+  for (std::size_t at = 0; at < whole; ++at)
+    if (at == 2 || at == 35 || at == 52 ? header[at] != '-' : !is_hex(header[at]))
+      return std::nullopt;
+  const std::string_view trace = header.substr(trace_at, trace_size);
+  if (trace.find_first_not_of('0') == std::string_view::npos) return std::nullopt;
+  return std::string(trace);
 }
 
 }  // namespace
@@ -133,7 +151,12 @@ void Connection::process_input() {
 void Connection::note(Request& request) {
   request.id = request_id_ = lane_->next_request_id();
   const auto trace = request.header("x-taskcluster-trace-id");
-  trace_id_ = trace && is_trace_id(*trace) ? std::string(*trace) : lane_->new_trace_id();
+  const auto parent = request.header("traceparent");
+  const auto of_parent = parent ? trace_of(*parent) : std::nullopt;
+  if (trace && is_trace_id(*trace))
+    trace_id_ = *trace;
+  else
+    trace_id_ = of_parent ? *of_parent : lane_->new_trace_id();
   request.trace_id = trace_id_;
   request.peer = transport_->peer();
   request.secure = transport_->secure();

@@ -87,10 +87,14 @@ PoolErrorRow Outbox::pool_error(const Worker& worker, const char* kind, std::str
       .extra = std::move(extra)};
   change(store::put(row));
   keep(row);
+  json::object details{{"errorId", error_id(identity_.host_id, row.number)},
+                       {"errorKind", row.kind},
+                       {"title", row.title}};
+  if (const json::value* of_provider = row.extra.if_contains("class");
+      of_provider && row.kind == "creation-error")
+    details["class"] = *of_provider;
   emit_event("worker-error", worker, shortened(row.title + ": " + row.description),
-             {{"errorId", error_id(identity_.host_id, row.number)},
-              {"errorKind", row.kind},
-              {"title", row.title}});
+             std::move(details));
   return row;
 }
 

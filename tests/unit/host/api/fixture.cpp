@@ -38,6 +38,7 @@ Fixture::Fixture(bool with_fleet) {
   } else {
     services.problem = "the store is damaged";
   }
+  services.worker_logs = &worker_logs;
   services.authority = &authority;
   services.workers = &workers;
   services.clock = clock;

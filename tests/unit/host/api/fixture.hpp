@@ -10,6 +10,7 @@
 #include "host/auth/authority.hpp"
 #include "host/fleet/service.hpp"
 #include "host/store/memory_store.hpp"
+#include "host/worker_logs/log_store.hpp"
 #include "lib/base/fake_clock.hpp"
 #include "lib/http/router.hpp"
 #include "lib/http/worker_threads.hpp"
@@ -42,6 +43,7 @@ class Fixture {
   store::MemoryStore store;
   auth::Authority authority{*clock};
   http::WorkerThreads workers{2, 16, Log()};
+  worker_logs::LogStore worker_logs;
   std::unique_ptr<fleet::Service> fleet;
   std::unique_ptr<http::Router> router;
 

@@ -13,10 +13,10 @@ namespace {
 
 using endpoints::Audit;
 using endpoints::Endpoint;
-using ::testing::HasSubstr;
-using ::testing::Not;
 using taskcluster_api::Fixture;
 using taskcluster_api::Reply;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 json::array audit_events(Fixture& host) {
   const Reply page = host.send("GET", "/api/muster/v1/events", {.query = "kind=audit&limit=1000"});
@@ -131,7 +131,8 @@ TEST(Audit, a_worker_that_signs_off_is_no_operator) {
                       .keys = {{Secret(std::string(digest.begin(), digest.end()))}},
                       .scopes = {"worker-manager:remove-worker:p/rack/g/w"}});
   const std::size_t before = audit_events(host).size();
-  EXPECT_EQ(host.call("removeWorker", {"p/rack", "g", "w"}, {.token = "of the worker"}).status, 200);
+  EXPECT_EQ(host.call("removeWorker", {"p/rack", "g", "w"}, {.token = "of the worker"}).status,
+            200);
   EXPECT_EQ(audit_events(host).size(), before);
 }
 

@@ -132,6 +132,7 @@ api::Services Fixture::own_services() {
   services.provider_context = shared.provider_context;
   services.expand = shared.expand;
   services.registrar = registrar.get();
+  services.worker_logs = &worker_logs;
   services.store = &store;
   services.backup_folder = folder_ / "backups";
   services.most_backups = 3;
@@ -153,22 +154,21 @@ api::Services Fixture::own_services() {
   plugins_ = std::move(*catalog);
   services.plugins = plugins_.get();
   services.plugin_folders = [] { return std::vector<std::filesystem::path>(); };
-  auto opened =
-      auth::ClientStore::open(store, auth::SecretBox::open(folder_ / "secrets.key").value(),
-                              {.authority = &authority,
-                               .committer = &fleet->committer(),
-                               .clock = clock.get(),
-                               .log = {},
-                               .commit = [this](store::Batch rows, std::vector<events::Event> told,
-                                                auth::ClientStore::Parts::Done done) {
-                                 fleet->post_change(
-                                     [rows = std::move(rows), told = std::move(told)](
-                                         fleet::Fleet& of, fleet::Now at) {
-                                       of.keep_rows(rows, at);
-                                       for (const events::Event& event : told) of.tell(event, at);
-                                     },
-                                     std::move(done));
-                               }});
+  auto opened = auth::ClientStore::open(
+      store, auth::SecretBox::open(folder_ / "secrets.key").value(),
+      {.authority = &authority,
+       .committer = &fleet->committer(),
+       .clock = clock.get(),
+       .log = {},
+       .commit = [this](store::Batch rows, std::vector<events::Event> told,
+                        auth::ClientStore::Parts::Done done) {
+         fleet->post_change(
+             [rows = std::move(rows), told = std::move(told)](fleet::Fleet& of, fleet::Now at) {
+               of.keep_rows(rows, at);
+               for (const events::Event& event : told) of.tell(event, at);
+             },
+             std::move(done));
+       }});
   EXPECT_TRUE(opened);
   client_store_ = std::move(*opened);
   services.clients = client_store_.get();

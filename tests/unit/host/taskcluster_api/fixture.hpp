@@ -20,6 +20,7 @@
 #include "host/taskcluster_api/api.hpp"
 #include "host/taskcluster_api/call.hpp"
 #include "host/taskcluster_api/endpoints.hpp"
+#include "host/worker_logs/log_store.hpp"
 #include "lib/base/fake_clock.hpp"
 #include "lib/http/router.hpp"
 #include "lib/http/worker_threads.hpp"
@@ -96,6 +97,7 @@ class Fixture {
   std::unique_ptr<registration::Registrar> registrar;
   std::unique_ptr<http::Router> router;
   std::shared_ptr<const Api> api;
+  worker_logs::LogStore worker_logs;
   std::atomic<int> identified = 0;
   std::atomic<bool> cloud_runs = true;
   std::function<Result<Identity>(const IdentifyRequest&)> identify_cloud, identify_rack;

@@ -115,7 +115,9 @@ TEST_F(StatusEvents, has_one_for_each_revision_after_the_first) {
   EXPECT_THAT(see(serving("r1")), IsEmpty());
   EXPECT_THAT(see(serving("r1")), IsEmpty());  // evaluated again, for another provider
   EXPECT_THAT(see(serving("r2")), ElementsAre("configuration-accepted: worker configurations r2: "
-                                              "1 pool, 2 launch configurations"));
+                                              "1 pool, 2 launch configurations",
+                                              "audit: configs: acceptWorkerConfigurations "
+                                              "revision=r2"));
   EXPECT_THAT(see(serving("r2")), IsEmpty());
 }
 
@@ -129,7 +131,9 @@ TEST_F(StatusEvents, has_one_for_each_refusal) {
               ElementsAre("configuration-refused: worker configurations of configs are refused: "
                           "2 problems; see: muster status"));
   EXPECT_THAT(see(serving("r4")), ElementsAre("configuration-accepted: worker configurations r4: "
-                                              "1 pool, 2 launch configurations"));
+                                              "1 pool, 2 launch configurations",
+                                              "audit: configs: acceptWorkerConfigurations "
+                                              "revision=r4"));
   EXPECT_THAT(see(refusing(serving("r4"), "r3", 2)).size(), 1U);
 }
 
@@ -158,7 +162,7 @@ TEST_F(StatusEvents, has_one_when_the_source_cannot_be_read) {
 TEST_F(StatusEvents, has_one_for_the_first_revision_of_another_source) {
   see(serving("r1"));
   EXPECT_THAT(see(refusing(serving(""), "r2", 1)).size(), 1U);
-  EXPECT_THAT(see(serving("r3")).size(), 1U);
+  EXPECT_THAT(see(serving("r3")).size(), 2U);
 }
 
 }  // namespace

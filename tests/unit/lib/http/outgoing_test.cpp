@@ -159,6 +159,15 @@ TEST_F(HeadersTest, a_trace_id_comes_back_and_is_made_if_there_is_none) {
     const std::string answer = ask("GET /api/x", "X-Taskcluster-Trace-Id: " + bad + "\r\n");
     EXPECT_EQ(answer.find(bad), std::string::npos) << bad;
   }
+  const std::string trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+  EXPECT_TRUE(has(ask("GET /api/x", "traceparent: 00-" + trace + "-00f067aa0ba902b7-01\r\n"),
+                  "x-for-trace-id: " + trace));
+  for (const std::string& bad :
+       {"00-" + trace + "-00f067aa0ba902b7", "ff-" + trace + "-00f067aa0ba902b7-01",
+        "00-" + trace + "-00f067aa0ba902b7-01-x",
+        "00-" + trace.substr(1) + "G-00f067aa0ba902b7-01"})
+    EXPECT_FALSE(has(ask("GET /api/x", "traceparent: " + bad + "\r\n"), "x-for-trace-id: " + trace))
+        << bad;
   const auto id_of = [](const std::string& answer) {
     return answer.substr(answer.find("x-for-trace-id: ") + 16, 36);
   };

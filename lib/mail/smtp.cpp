@@ -1,0 +1,112 @@
+#include "lib/mail/smtp.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <curl/curl.h>
+#include <memory>
+
+#include "lib/base/secret_file.hpp"
+#include "lib/mail/address.hpp"
+
+namespace muster::mail {
+namespace {
+
+constexpr long connect_milliseconds = 10'000;
+
+struct EndCurl {
+  void operator()(CURL* curl) const { curl_easy_cleanup(curl); }
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+
+struct Upload {
+  std::string text;
+  std::size_t sent = 0;
+};
+
+std::size_t give_bytes(char* to, std::size_t size, std::size_t count, void* from) {
+  auto& upload = *static_cast<Upload*>(from);
+  const std::size_t bytes = std::min(size * count, upload.text.size() - upload.sent);
+  std::memcpy(to, upload.text.data() + upload.sent, bytes);
+  upload.sent += bytes;
+  return bytes;
+}
+
+int stop_if_asked(void* stop, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  return *static_cast<const std::atomic<bool>*>(stop) ? 1 : 0;
+}
+
+Error error_of(CURLcode code, long status, const char* detail) {
+  const std::string why = *detail ? detail : curl_easy_strerror(code);
+  if (code == CURLE_ABORTED_BY_CALLBACK) return Error::cancelled("the host is stopping");
+  if (code == CURLE_LOGIN_DENIED)
+    return Error::auth("the mail server does not accept user and password: " + why);
+  if (code == CURLE_USE_SSL_FAILED)
+    return Error::transient(
+        "the mail server does not offer STARTTLS, and nothing is sent in plain text: " + why);
+  if (status >= 500) return Error::invalid("the mail server refuses the mail: " + why);
+  return Error::transient("the mail server did not take the mail: " + why);
+}
+
+Result<void> check(const Message& message) {
+  if (!is_address(message.from)) return Error::invalid("the sender is no plain mail address");
+  if (message.to.empty()) return Error::invalid("a mail needs a recipient");
+  for (const std::string& address : message.to)
+    if (!is_address(address)) return Error::invalid("a recipient is no plain mail address");
+  return {};
+}
+
+}  // namespace
+
+Result<void> send(const Server& server, const Message& message, const std::atomic<bool>& stop) {
+  if (const auto good = check(message); !good) return good.error();
+  Secret password{std::string()};
+  if (!server.user.empty() && !server.password_file.empty()) {
+    auto read = read_secret_file(server.password_file, "the password of the mail server");
+    if (!read) return read.error();
+    password = std::move(*read);
+  }
+  const std::unique_ptr<CURL, EndCurl> curl(curl_easy_init());
+  if (!curl) return Error::transient("libcurl cannot be used: it is out of memory");
+  const auto set = [&](CURLoption option, auto value) {
+    curl_easy_setopt(curl.get(), option, value);
+  };
+  char detail[CURL_ERROR_SIZE] = "";
+  Upload upload{to_text(message), 0};
+  curl_slist* recipients = nullptr;
+  for (const std::string& address : message.to)
+    recipients = curl_slist_append(recipients, ("<" + address + ">").c_str());
+  const std::unique_ptr<curl_slist, EndCurl> owned(recipients);
+  const std::string from = "<" + message.from + ">";
+  set(CURLOPT_ERRORBUFFER, detail);
+  set(CURLOPT_URL, server.url.c_str());
+  set(CURLOPT_PROTOCOLS_STR, "smtp,smtps");
+  set(CURLOPT_PROXY, "");
+  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_CONNECTTIMEOUT_MS,
+      std::min(connect_milliseconds, static_cast<long>(server.timeout.count())));
+  set(CURLOPT_TIMEOUT_MS, static_cast<long>(server.timeout.count()));
+  set(CURLOPT_USE_SSL, static_cast<long>(server.start_tls ? CURLUSESSL_ALL : CURLUSESSL_NONE));
+  if (!server.ca_file.empty()) {
+    set(CURLOPT_CAINFO, server.ca_file.c_str());
+    set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));
+  }
+  if (!server.user.empty()) {
+    set(CURLOPT_USERNAME, server.user.c_str());
+    set(CURLOPT_PASSWORD, password.reveal().c_str());
+  }
+  set(CURLOPT_MAIL_FROM, from.c_str());
+  set(CURLOPT_MAIL_RCPT, recipients);
+  set(CURLOPT_READFUNCTION, give_bytes);
+  set(CURLOPT_READDATA, static_cast<void*>(&upload));
+  set(CURLOPT_UPLOAD, 1L);
+  set(CURLOPT_NOPROGRESS, 0L);
+  set(CURLOPT_XFERINFOFUNCTION, stop_if_asked);
+  set(CURLOPT_XFERINFODATA, const_cast<void*>(static_cast<const void*>(&stop)));
+  const CURLcode code = curl_easy_perform(curl.get());
+  if (code == CURLE_OK) return {};
+  long status = 0;
+  curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
+  return error_of(code, status, detail);
+}
+
+}  // namespace muster::mail
