@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "plugins/provider/aws/instances.hpp"
@@ -33,7 +34,11 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work
   };
   {
     std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < std::min(count, most_threads); ++i) threads.emplace_back(run);
+    try {
+      for (std::size_t i = 1; i < std::min(count, most_threads); ++i) threads.emplace_back(run);
+    } catch (const std::system_error&) {
+      // The process may have no more threads: then those that there are do the work.
+    }
     run();
   }
   if (bug) std::rethrow_exception(bug);
