@@ -2,3 +2,5 @@
 import './model.test.mjs';
 import './fake_ec2.test.mjs';
 import './fake_identity.test.mjs';
+import './fleet.test.mjs';
+import './notices.test.mjs';
