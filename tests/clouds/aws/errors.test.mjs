@@ -34,6 +34,7 @@ describe('errors of AWS', () => {
   after(() => fleet.end());
   beforeEach(async () => {
     fleet.demand(0);
+    await fleet.until('nothing is wanted and nothing under way', async () => (await fleet.get('pools/worker-manager%2Fbuild')).pending === 0 && (await fleet.workers()).length === 0);
     fleet.fake.faults.clear();
     await fleet.own('holds/ec2', { method: 'DELETE' });
   });
