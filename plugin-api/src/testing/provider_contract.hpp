@@ -1,7 +1,11 @@
 // The provider's promises, in the order in which the host comes to rely on them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <random>
+#include <string>
+#include <vector>
 
 #include "findings.hpp"
 
@@ -39,6 +43,7 @@ class ProviderContract {
 
  private:
   json::object document_with(const json::value& section) const;
+  std::vector<IdempotencyKey> keys(std::int64_t count) const;
   AllocateRequest allocate_request(std::vector<IdempotencyKey> keys) const;
   BidRequest bid_request() const;
   std::optional<Instance> listed(const WorkerId& id, std::string& trouble);
@@ -64,6 +69,8 @@ class ProviderContract {
   ProviderClient provider_;
   FakeContext context_;
   Owner owner_;
+  // A cloud remembers the keys of earlier runs.
+  const std::string run_ = std::to_string(std::random_device()());
 
   std::vector<Placement> placements_;
   std::optional<LaunchConfig> launch_config_;  // of the first placement that expands

@@ -11,17 +11,18 @@ namespace {
 
 const std::map<std::string, std::string> tags{{"muster-contract", "a tag"}, {"owner", "x@y.z"}};
 
-std::vector<IdempotencyKey> keys(std::initializer_list<const char*> names) {
-  std::vector<IdempotencyKey> made;
-  for (const char* name : names) made.emplace_back(name);
-  return made;
-}
-
 WorkerRef ref_to(const Instance& instance) {
   return {instance.worker_group, instance.worker_id, instance.provider_data};
 }
 
 }  // namespace
+
+std::vector<IdempotencyKey> ProviderContract::keys(std::int64_t count) const {
+  std::vector<IdempotencyKey> made;
+  for (std::int64_t i = 1; i <= count; ++i)
+    made.emplace_back("contract-" + run_ + "-" + std::to_string(i));
+  return made;
+}
 
 AllocateRequest ProviderContract::allocate_request(std::vector<IdempotencyKey> wanted) const {
   return {
@@ -50,8 +51,7 @@ void ProviderContract::check_allocate() {
 Finding ProviderContract::answers_each_key() {
   if (!launch_config_) return unchecked("nothing was expanded");
   if (room_ == 0) return unchecked("the provider bids no instances for its example section");
-  const auto wanted =
-      room_ > 1 ? keys({"contract-key-1", "contract-key-2"}) : keys({"contract-key-1"});
+  const auto wanted = keys(room_ > 1 ? 2 : 1);
   const auto answer = provider_.allocate(allocate_request(wanted), context_);
   if (!answer) return broken(failure_of("allocate", answer));
   if (answer->launches.size() != wanted.size())
@@ -187,8 +187,7 @@ void ProviderContract::check_launches_nothing() {
   findings_.promise("allocate", "launches nothing where workers are announced, and says so",
                     [&]() -> Finding {
                       if (!launch_config_) return unchecked("nothing was expanded");
-                      const auto answer =
-                          provider_.allocate(allocate_request(keys({"contract-key-1"})), context_);
+                      const auto answer = provider_.allocate(allocate_request(keys(1)), context_);
                       if (!answer) return kept();
                       for (const Launch& launch : answer->launches)
                         if (launch.instance)

@@ -4,8 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { it } from 'node:test';
 
 import { Fleet } from './lib/fleet.mjs';
+import { thorough } from './lib/thorough.mjs';
 
-const rounds = Number(process.env.MUSTER_CRASHES ?? 4);
+const rounds = thorough ? 100 : 4;
 const perRound = 3;
 
 // Each round wants some more machines and kills the host somewhere between the decision and the end of the launch: while the call

@@ -16,10 +16,10 @@ describe('a fleet on AWS', () => {
     return fleet.workers();
   };
 
-  it('launches_what_is_wanted_in_one_call_and_registers_it_by_its_identity_document', async () => {
+  it('launches_what_is_wanted_in_few_calls_and_registers_it_by_its_identity_document', async () => {
     fleet.demand(3);
     const workers = await running(3);
-    assert.equal(fleet.fake.count('RunInstances'), 1);
+    assert.ok(fleet.fake.count('RunInstances') <= 3, 'at most one call for each zone');
     assert.deepEqual(workers.map(worker => worker.workerId).sort(), fleet.living().map(instance => instance.id).sort());
     for (const instance of fleet.living()) {
       assert.equal(instance.market, 'spot');
@@ -119,7 +119,7 @@ machines = [{ workerPoolId = "${pool}", workerId = "blade-01", powered = true },
     const fleet = await Fleet.start(rack(5));
     try {
       assert.deepEqual(await launched(fleet), ['ec2']);
-      assert.equal(fleet.living().length, 1);
+      await fleet.until('a machine', () => fleet.living().length === 1);
     } finally {
       await fleet.end();
     }

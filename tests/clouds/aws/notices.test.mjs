@@ -1,5 +1,4 @@
 // Interruptions that a queue tells of: machines whose agents say nothing.
-import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { Fleet } from './lib/fleet.mjs';
@@ -16,7 +15,7 @@ it('a_machine_that_the_queue_says_is_taken_away_is_replaced_and_the_message_is_d
     await fleet.until('its worker', async () => (await fleet.workers()).some(worker => worker.workerId === first.id));
     fleet.fake.interrupt(first.id, { seconds: 90 });
     await fleet.until('it is terminated and replaced', () => first.ended !== undefined && fleet.living().length === 1);
-    assert.equal(fleet.fake.queues.left('notices'), 0);
+    await fleet.until('the message is deleted', () => fleet.fake.queues.left('notices') === 0);
   } finally {
     await fleet.end();
   }

@@ -32,14 +32,14 @@ export const credentialsText = ({ accessKeyId, secretAccessKey }) => `[default]\
 export class Fleet extends Musterd {
   // `provider`: makes further keys of its configuration, of (fake, fleet). `others`: further providers of the same kind, by name. `values` and `aws`: further values of
   // the pool's rule. `more`: further lines of the host's configuration. `setup` comes before all of it.
-  static async start({ provider = () => ({}), others = {}, values = {}, aws = {}, agents = false, more = '', environment = {}, setup = () => {} } = {}) {
+  static async start({ provider = () => ({}), others = {}, values = {}, aws = {}, agents = false, more = '', environment = {}, setup = () => {}, regions } = {}) {
     const fleet = new Fleet('clouds-aws');
     fleet.environment = environment;
     try {
       fleet.fake = await FakeAws.start({ tls: true });
       await setup(fleet.fake, fleet);
       fleet.#configure({ ec2: provider, ...others }, more);
-      fleet.wish({ values, aws });
+      fleet.wish({ values, aws, regions });
       fleet.demand(0);
       await fleet.run({ environment });
       if (agents) fleet.machines = new Machines(fleet.fake, path.join(fleet.folder, 'machines'));
@@ -73,20 +73,25 @@ grace = "5s"
 ${more}`);
   }
 
-  // What the team writes. Whole files, put in place at once.
-  wish({ values = {}, aws = {} }) {
+  // What the team writes: the pool `build`; or with `regions` a pool for each name in it, which launches in that region alone.
+  wish({ values = {}, aws = {}, regions }) {
+    const launch = { ImageId: image };
     const all = {
       providers: ['ec2'], owner: 'team@example.com', description: 'Builds', minCapacity: 0, maxCapacity: 3, scalingRatio: 0.0,
       lifecycle: { registrationTimeout: '10m', reregistrationTimeout: '1h', idleTimeout: '1s' },
-      aws: { instanceTypes: [{ type: 'm5.large', capacity: 1 }], market: ['spot'], launch: { ImageId: image }, ...aws },
+      aws: { instanceTypes: [{ type: 'm5.large', capacity: 1 }], market: ['spot'], ...(regions ? {} : { launch }), ...aws },
       ...values,
     };
-    const text = `workerTypes = ["build"]\n[[rules]]\nruleId = "all"\ndescription = "All"\n[rules.values]\n${Object.entries(all).map(([key, value]) => `${key} = ${toml(value)}`).join('\n')}\n`;
-    this.#replace('workers/build.toml', text);
+    const rule = (ruleId, conditions, set) =>
+      `[[rules]]\nruleId = "${ruleId}"\ndescription = "A rule"\n${conditions ? `conditions = ${toml(conditions)}\n` : ''}[rules.values]\n${Object.entries(set).map(([key, value]) => `${key} = ${toml(value)}\n`).join('')}`;
+    const names = Object.keys(regions ?? { build: '' });
+    const special = Object.entries(regions ?? {}).map(([name, region]) => rule(name, { workerType: name, region }, { aws: { launch } }));
+    this.#replace('workers/build.toml', `workerTypes = ${toml(names)}\n${rule('all', undefined, all)}${special.join('')}`);
   }
 
-  demand(tasks) {
-    this.#replace('demand.json', JSON.stringify({ [pool]: tasks }));
+  // How many tasks wait for each of the pools.
+  demand(tasks, names = ['build']) {
+    this.#replace('demand.json', JSON.stringify(Object.fromEntries(names.map(name => [`worker-manager/${name}`, tasks]))));
   }
 
   #replace(name, text) {
@@ -108,8 +113,8 @@ ${more}`);
   }
 
   // Those that have not stopped.
-  async workers() {
-    const answer = await this.get(`pools/${poolPath}/workers?limit=1000`);
+  async workers(name = 'build') {
+    const answer = await this.get(`pools/worker-manager%2F${name}/workers?limit=1000`);
     return (answer.workers ?? []).filter(worker => worker.state !== 'stopped');
   }
 
@@ -118,7 +123,7 @@ ${more}`);
   }
 
   async until(what, ask, patience) {
-    return until(async () => `${what}; ${await this.report()}`, async () => {
+    return until(async () => `${what}; ${await this.report()}`, () => {
       this.mustLive();
       return ask();
     }, patience);
@@ -130,12 +135,9 @@ ${more}`);
 calls ${JSON.stringify(this.fake.calls.slice(-10).map(({ action, region, code }) => ({ action, region, code })))}`;
   }
 
-  // What the host says about a failed launch, once it says it.
-  async errorSaying(words) {
-    return this.until(`an error says ${words}`, async () => {
-      const { errors = [] } = await this.get(`pools/${poolPath}/errors`);
-      return errors.find(error => words.test(`${error.title} ${error.description} ${JSON.stringify(error)}`));
-    });
+  // The hold that a failure caused, once it is there.
+  async holdSaying(words, region = 'us-east-1') {
+    return this.until(`a hold says ${words}`, async () => (await this.get('holds')).holds?.find(hold => words.test(hold.message) && hold.region === region));
   }
 
   async end() {

@@ -5,6 +5,8 @@ import path from 'node:path';
 
 import { programs, tie } from '../../../support/node/musterd.mjs';
 
+const shutdown = 2000; // milliseconds from the end of an instance to the end of its power
+
 // It is idle until it is told to end.
 const worker = `#!/bin/sh
 trap 'echo "worker told to end"; exit 0' TERM
@@ -31,7 +33,8 @@ export class Machines {
     for (const instance of this.fake.instances.all.values()) {
       const known = this.#agents.get(instance.id);
       if (instance.ended === undefined && !known) this.#start(instance);
-      if (instance.ended !== undefined && known?.process?.exitCode === null) known.process.kill('SIGKILL');
+      const off = instance.ended !== undefined && this.fake.now() - instance.ended > shutdown;
+      if (off && known?.process?.exitCode === null) known.process.kill('SIGKILL');
     }
   }
 

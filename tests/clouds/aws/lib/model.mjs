@@ -83,8 +83,9 @@ export class Model {
     for (const [key, value] of form) {
       if (key === 'Action' || key === 'Version') continue;
       if (!ours.has(key)) throw new Refusal('UnknownParameter', `The parameter ${key} is not recognized`);
-      const timestamp = Number.isFinite(Date.parse(value)) && Date.parse(value) === Date.parse(ours.get(key));
-      if (ours.get(key) !== value && !timestamp) throw new Refusal('InvalidParameterValue', `${key} is written as ${value}; the official client writes ${ours.get(key)}`);
+      // The client writes times without the milliseconds that AWS takes as well.
+      const sameTime = ours.get(key) === value.replace(/\.\d+Z$/, 'Z');
+      if (ours.get(key) !== value && !sameTime) throw new Refusal('InvalidParameterValue', `${key} is written as ${value}; the official client writes ${ours.get(key)}`);
       ours.delete(key);
     }
     for (const key of ours.keys()) throw new Refusal('MalformedQueryString', `${key} is missing`);
