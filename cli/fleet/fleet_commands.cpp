@@ -1,12 +1,22 @@
 // The command lines of what shows the fleet, by nouns: status, pool, worker, launch-config,
 // provider, hold, event, error, log, demand, config, webhook, set-aside, and the older spellings of
 // them.
+#include <muster/nearest.hpp>
+
 #include "cli/fleet/events.hpp"
 #include "cli/fleet/fleet_command.hpp"
 #include "cli/fleet/worker_logs.hpp"
 
 namespace muster::cli {
 namespace {
+
+void add_nearest_verb(const CLI::App& noun, const std::string& name, CommandFailure& failure) {
+  std::vector<std::string> verbs;
+  for (const CLI::App* verb : noun.get_subcommands([](const CLI::App*) { return true; }))
+    verbs.push_back(verb->get_name());
+  if (const auto near = nearest(name, {verbs.begin(), verbs.end()}))
+    failure.message += "\nDid you mean: muster " + noun.get_name() + " " + *near;
+}
 
 // A noun alone with a name is `show`, as it was before there were verbs.
 FleetCommand show_if_named(CLI::App& noun, FleetAction action, std::string FleetOptions::*name,
@@ -21,7 +31,12 @@ FleetCommand show_if_named(CLI::App& noun, FleetAction action, std::string Fleet
           exit_usage,
           "muster " + at->get_name() + " needs a command: see muster " + at->get_name() + " --help",
           "usage"};
-    action(*options);
+    try {
+      action(*options);
+    } catch (CommandFailure& failure) {  // perhaps a verb was meant
+      add_nearest_verb(*at, (*options).*name, failure);
+      throw;
+    }
   });
   return command;
 }

@@ -27,6 +27,17 @@ std::string with_provisioner(const std::string& pool) {
   return pool.find('/') == std::string::npos ? "worker-manager/" + pool : pool;
 }
 
+namespace {
+
+// "paused until it is resumed; "
+std::string pause_of(const json::object& pool, const View& view) {
+  const std::string until = text_of(pool, "pausedUntil");
+  if (until.empty()) return "";
+  return "paused until " + (until.starts_with("9999") ? "it is resumed" : view.time(until)) + "; ";
+}
+
+}  // namespace
+
 std::string show_pools(const json::object& document, const View& view) {
   if (list_of(document, "pools").empty())
     return "No worker pools. Worker configurations define them (see: muster status).\n";
@@ -46,7 +57,7 @@ std::string show_pools(const json::object& document, const View& view) {
               {text_of(capacity, "stopping")},
               {text_of(pool, "maxCapacity")},
               {kind, look_of(kind)},
-              {text_of(verdict, "text")}});
+              {pause_of(pool, view) + text_of(verdict, "text")}});
   }
   return rows.text(view);
 }
@@ -89,7 +100,8 @@ std::string show_pool(const json::object& pool, const View& view) {
   const std::string kind = text_of(verdict, "kind");
   std::string out =
       view(Look::bold, text_of(pool, "workerPoolId")) + "  " + text_of(pool, "description") + "\n";
-  for (const std::string& line : folded(kind + ": " + text_of(verdict, "text"), view.columns()))
+  for (const std::string& line :
+       folded(kind + ": " + pause_of(pool, view) + text_of(verdict, "text"), view.columns()))
     out += view(look_of(kind), line) + "\n";
   if (const std::string until = text_of(verdict, "until"); !until.empty())
     out += "next attempt at " + view.time(until) + "\n";

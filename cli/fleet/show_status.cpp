@@ -110,7 +110,8 @@ std::string readiness_of(const json::object& status) {
   const std::string state = text_of(status, "state");
   const json::object fleet = table_of(status, "fleet");
   const std::string of_fleet = text_of(fleet, "state");
-  if (state != "ready" || of_fleet.empty() || of_fleet == "deciding") return state;
+  const bool up = state == "ready" || state == "notReady";
+  if (!up || of_fleet.empty() || of_fleet == "deciding") return state;
   return "not ready (" + of_fleet + ": " + text_of(fleet, "reason") + ")";
 }
 

@@ -53,7 +53,7 @@ json::value attachment(HostClient& host, const QueueOptions& options, const char
   return answer_of(host.post(pool_path(options) + "/" + verb, body));
 }
 
-// The teams that a dedicated pool serves; nothing if it is shared by all.
+// The teams that a dedicated pool serves; nothing if it is shared by all, or may not be looked at.
 std::optional<std::set<std::string>> teams_of(HostClient& host, const QueueOptions& options) {
   const auto answer = host.get(api_path + "worker-pools");
   const std::string wanted = with_provisioner(options.name);
@@ -115,10 +115,10 @@ void set_worker_pool(const QueueOptions& options) {
   if (!keys.empty() || options.no_keys) body["publicKeys"] = std::move(keys);
   HostClient host = connect(options.host);
   const std::string pool = with_provisioner(options.name);
-  if (const auto known = host.get(api_path + "pools/" + path_segment(pool));
-      !known && known.error().error_class != ErrorClass::auth)  // some may change, and not look
-    fail(known.error());
-  if (options.teams.empty() && !teams_of(host, options))
+  const auto known = host.get(api_path + "pools/" + path_segment(pool));
+  const bool may_look = known || known.error().error_class != ErrorClass::auth;
+  if (!known && may_look) fail(known.error());
+  if (may_look && options.teams.empty() && !teams_of(host, options))
     confirm(options.yes, "No team is attached to " + pool +
                              ": once it is dedicated, nobody can use it until `muster pool attach` "
                              "names a team; --team names one at once.");
@@ -160,9 +160,11 @@ void detach_worker_pool(const QueueOptions& options) {
 namespace {
 
 json::object team_named(HostClient& host, const std::string& name) {
-  const json::value answer = answer_of(host.get(api_path + "teams"));
-  if (answer.is_object())
-    for (json::object& team : objects_of(answer.get_object(), "teams"))
+  const auto answer = host.get(api_path + "teams");
+  if (!answer && answer.error().error_class == ErrorClass::auth) return {};  // may not look
+  const json::value listed = answer_of(answer);
+  if (listed.is_object())
+    for (json::object& team : objects_of(listed.get_object(), "teams"))
       if (text_of(team, "team") == name) return std::move(team);
   return {};
 }
