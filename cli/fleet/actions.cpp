@@ -360,6 +360,18 @@ void list_providers(const FleetOptions& options) {
   ask_and_show(options, "providers", show_providers);
 }
 
+// Exit code 1 if something failed, for scripts.
+void diagnose_provider(const FleetOptions& options) {
+  constexpr std::chrono::minutes patience(5);  // it tries things out
+  const json::value answer =
+      answer_of(connect(options.host, patience)
+                    .get(api_path + "providers/" + path_segment(options.provider) + "/diagnosis"));
+  put_out(answer, options.as_json, options.view, show_diagnosis);
+  if (answer.is_object())
+    for (const json::object& check : objects_of(answer.get_object(), "checks"))
+      if (text_of(check, "outcome") == "failed") throw Exit{exit_failed};
+}
+
 void show_provider(const FleetOptions& options) {
   ask_and_show(options, "providers/" + path_segment(options.provider), show_members);
 }

@@ -47,6 +47,7 @@ void retry_set_aside(const FleetOptions& options);
 void discard_set_aside(const FleetOptions& options);
 void list_providers(const FleetOptions& options);
 void show_provider(const FleetOptions& options);
+void diagnose_provider(const FleetOptions& options);
 
 // surroundings.cpp: worker configurations, demand, webhooks, and the API itself.
 void show_configurations(const FleetOptions& options);

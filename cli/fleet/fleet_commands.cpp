@@ -164,13 +164,19 @@ void add_provider_commands(CLI::App& app) {
                   holds.text("--provider", holds.options->provider, "Only entries of this provider",
                              "ID");
                 });
-  CLI::App& provider = add_noun(app, "provider", "Providers: list, show");
+  CLI::App& provider = add_noun(app, "provider", "Providers: list, show, doctor");
   provider.require_subcommand(1);
   add_spellings({{&provider, "list"}, {&app, "providers"}}, "List providers and their state",
                 list_providers, [](const FleetCommand&) {});
   const FleetCommand one(provider, "show", "Show a provider, its limits and where it can launch",
                          show_provider);
-  one.app->add_option("providerId", one.options->provider)->required();
+  const FleetCommand doctor(
+      provider, "doctor",
+      "Let a provider try out its credentials, permissions and launch configurations; changes "
+      "nothing",
+      diagnose_provider);
+  for (const FleetCommand& command : {one, doctor})
+    command.app->add_option("providerId", command.options->provider)->required();
 }
 
 // Filters that both have.

@@ -44,6 +44,21 @@ std::string show_members(const json::object& document, const View& view) {
   return rows.text(view);
 }
 
+std::string show_diagnosis(const json::object& document, const View& view) {
+  Table rows;
+  rows.add_heads({"", "CHECK", "RESULT"});
+  for (const json::object& check : objects_of(document, "checks")) {
+    const std::string outcome = text_of(check, "outcome"), remedy = text_of(check, "remedy");
+    const Look look = outcome == "good"     ? Look::green
+                      : outcome == "failed" ? Look::red
+                                            : Look::yellow;
+    rows.add({{outcome, look},
+              {text_of(check, "subject"), Look::bold},
+              {text_of(check, "message") + (remedy.empty() ? "" : "; " + remedy)}});
+  }
+  return list_of(document, "checks").empty() ? "Nothing was checked.\n" : rows.text(view);
+}
+
 std::string show_demand(const json::object& document, const View& view) {
   if (list_of(document, "sources").empty()) return "No sources of demand are configured.\n";
   Table rows;

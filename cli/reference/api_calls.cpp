@@ -39,11 +39,13 @@ constexpr ApiCall all_calls[] = {
      "muster worker quarantine"},
     {"POST /pools/{workerPoolId}/workers/{workerGroup}/{workerId}/quarantine",
      "muster worker release"},
+    {"GET /pools/{workerPoolId}/workers/{workerGroup}/{workerId}/log", "muster worker logs"},
     {"GET /errors", "muster error list"},
     {"GET /errors/stats", "muster error stats"},
     // providers, plugins, demand
     {"GET /providers", "muster provider list"},
     {"GET /providers/{providerId}", "muster provider show"},
+    {"GET /providers/{providerId}/diagnosis", "muster provider doctor"},
     {"GET /holds", "muster hold list"},
     {"DELETE /holds/{providerId}", "muster hold release"},
     {"GET /plugins", "muster plugin list"},
@@ -56,6 +58,7 @@ constexpr ApiCall all_calls[] = {
     {"POST /worker-configurations/accept-empty", "muster config accept-empty"},
     {"GET /worker-configurations/files", "muster config show"},
     {"GET /worker-configurations/files/{configurationId}", "muster config show"},
+    {"POST /worker-configurations/check", "muster check"},
     {"GET /worker-configurations/evaluate", "muster config evaluate"},
     {"GET /worker-configurations/explain", "muster config explain"},
     // events
@@ -106,6 +109,7 @@ constexpr ApiCall all_calls[] = {
     {"POST /relay-registrations", "muster api"},
     {"POST /pools/{workerPoolId}/workers/{workerGroup}/{workerId}/interruption", "muster api"},
     {"POST /pools/{workerPoolId}/workers/{workerGroup}/{workerId}/activity", "muster api"},
+    {"POST /pools/{workerPoolId}/workers/{workerGroup}/{workerId}/log", "muster api"},
 };
 
 }  // namespace
