@@ -1,5 +1,5 @@
 # Runs the programs and writes what they say of themselves into SHARE: man/man1, bash-completion/completions,
-# zsh/site-functions, fish/vendor_completions.d.
+# zsh/vendor-completions, fish/vendor_completions.d.
 function(run_into file)
   get_filename_component(folder ${file} DIRECTORY)
   file(MAKE_DIRECTORY ${folder})
@@ -17,5 +17,6 @@ foreach(program IN ITEMS ${MUSTERD} ${AGENT} ${RELAY})
                   COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
 run_into(${SHARE}/bash-completion/completions/muster ${MUSTER} completion bash)
-run_into(${SHARE}/zsh/site-functions/_muster ${MUSTER} completion zsh)
+run_into(${SHARE}/zsh/vendor-completions/_muster ${MUSTER} completion zsh)
 run_into(${SHARE}/fish/vendor_completions.d/muster.fish ${MUSTER} completion fish)
+file(TOUCH ${SHARE}/written)
