@@ -25,14 +25,20 @@ json::value answer_of(Result<json::value> answer) {
   return std::move(*answer);
 }
 
+namespace {
+
+constexpr std::size_t most_pages = 10'000;
+
+}  // namespace
+
 json::object all_pages(HostClient& host, const std::string& path, std::string_view name,
                        std::string_view parameter) {
   json::object whole;
   std::string next;
   std::set<std::string> seen;
   do {
-    if (!seen.insert(next).second)
-      fail(Error::internal("the host names the same page of " + std::string(name) + " twice"));
+    if (!seen.insert(next).second || seen.size() > most_pages)
+      fail(Error::internal("the host's list of " + std::string(name) + " does not end"));
     const std::string from = next.empty()
                                  ? path
                                  : path + (path.find('?') == std::string::npos ? "?" : "&") +

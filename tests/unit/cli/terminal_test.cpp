@@ -100,14 +100,17 @@ TEST(Ages, are_short_and_beside_the_time) {
   EXPECT_EQ(at_noon.time("2026-03-01T11:57:00.000Z"), "2026-03-01 11:57:00 (3m)");
 }
 
+std::string names_of(const char* text) {
+  return names_in(json::parse_object(text).value());
+}
+
 TEST(NamesAlone, are_those_of_a_list_or_of_one_thing) {
-  EXPECT_EQ(names_in({{"workers",
-                       {{{"workerGroup", "g"}, {"workerId", "w\x1b"}},
-                        {{"workerGroup", "g"}, {"workerId", "v"}}}}}),
+  EXPECT_EQ(names_of(R"({"workers": [{"workerGroup": "g", "workerId": "w\u001b"},
+                                     {"workerGroup": "g", "workerId": "v"}]})"),
             "g/w\\x1b\ng/v\n");
-  EXPECT_EQ(names_in({{"workerPoolId", "p/a"}, {"launchConfigs", json::array()}}), "p/a\n");
-  EXPECT_EQ(names_in({{"requests", {{{"requestId", "7"}, {"workerPoolId", "p/a"}}}}}), "7\n");
-  EXPECT_EQ(names_in({{"pools", json::array{1, "x"}}}), "") << "a host that lies";
+  EXPECT_EQ(names_of(R"({"workerPoolId": "p/a", "launchConfigs": []})"), "p/a\n");
+  EXPECT_EQ(names_of(R"({"requests": [{"requestId": "7", "workerPoolId": "p/a"}]})"), "7\n");
+  EXPECT_EQ(names_of(R"({"pools": [1, "x", null]})"), "") << "a host that lies";
 }
 
 }  // namespace
