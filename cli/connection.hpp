@@ -8,10 +8,11 @@
 
 #include "cli/exit_code.hpp"
 #include "cli/host_client.hpp"
+#include "cli/terminal.hpp"
 
 namespace muster::cli {
 
-// Prints "muster: <message>" and ends the program with exit_failed.
+// Ends the program with exit_failed and the message.
 [[noreturn]] void fail(const Error& error);
 
 HostClient connect(const HostOptions& options,
@@ -26,11 +27,22 @@ json::object all_pages(HostClient& host, const std::string& path, std::string_vi
 // "a=1&b=x%2Fy" with a '?' before it; empty values are left out.
 std::string query_of(const std::vector<std::pair<std::string, std::string>>& parameters);
 
-// Of a document that may come from a host of another version: what is missing is empty.
+// Of a document that may come from a host of another version: what is missing is empty. Texts have
+// no characters that a terminal acts on.
 std::string text_of(const json::object& document, std::string_view key);
 json::object table_of(const json::object& document, std::string_view key);
 json::array list_of(const json::object& document, std::string_view key);
-// "2026-01-02T03:04:05.678Z" → "2026-01-02 03:04:05"
-std::string short_time(const std::string& time);
+// The objects of a list; what is none is left out.
+std::vector<json::object> objects_of(const json::object& document, std::string_view key);
 
+// Shows the host's document as the options ask for it: JSON, names alone, or in words.
+using Shown = std::string (*)(const json::object&, const View&);
+void put_out(const json::value& document, bool as_json, const ViewOptions& view, Shown shown);
+
+// The JSON object in a file; "-" is standard input.
+json::object document_in(const std::string& file);
+
+// Asks on the terminal before something that cannot easily be undone. Ends the program unless the
+// answer is yes; without a terminal, unless `yes` was given.
+void confirm(bool yes, const std::string& question);
 }  // namespace muster::cli

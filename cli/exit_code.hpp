@@ -1,6 +1,8 @@
 // Exit codes, the same for all commands.
 #pragma once
 
+#include <string>
+
 namespace muster::cli {
 
 constexpr int exit_ok = 0;
@@ -12,6 +14,15 @@ constexpr int exit_no_worker = 75;  // no worker came in time; it may be tried a
 // to say.
 struct Exit {
   int code;
+};
+
+// Thrown to end the program with a message. It is printed in one place: as a line on stderr or,
+// with --json, as {"error", "code", "exitCode"} on stdout.
+struct CommandFailure {
+  int exit_code = exit_failed;
+  std::string message;
+  std::string code = {};  // for programs: the host's, or a class of errors
+  bool as_json = false;   // whatever the command line says
 };
 
 }  // namespace muster::cli

@@ -1,15 +1,10 @@
 #include "cli/host_address.hpp"
 
-#include <array>
 #include <cstdlib>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <vector>
 
-#include <muster/json.hpp>
-
+#include "cli/stored_login.hpp"
 #include "lib/base/atomic_file.hpp"
-#include "lib/base/file_ownership.hpp"
 
 namespace muster::cli {
 namespace fs = std::filesystem;
@@ -43,7 +38,8 @@ struct Sources {
   const HostOptions& options;
   const Environment& environment;
   std::vector<fs::path> folders;
-  std::optional<HostAddress> login;
+  std::optional<HostAddress> login;  // or the context that takes its place
+  bool context_was_named = false;
 
   std::string taskcluster_url() const {
     const bool whole = !environment("TASKCLUSTER_CLIENT_ID").empty() &&
@@ -79,9 +75,10 @@ void find_address(HostAddress& found, const Sources& from) {
   if (!from.options.data_directory.empty())
     take(first_line_of(fs::path(from.options.data_directory) / "address"), "--data-directory");
   if (!from.options.data_directory.empty()) return;
+  if (from.context_was_named) take(from.login->url, from.login->origin.c_str());
   take(from.environment("MUSTER_URL"), "MUSTER_URL");
   take(from.taskcluster_url(), "TASKCLUSTER_ROOT_URL");
-  if (from.login) take(from.login->url, "muster login");
+  if (from.login) take(from.login->url, from.login->origin.c_str());
   if (const fs::path* folder = from.running_host("")) {
     const std::string origin = (*folder / "address").string();
     take(first_line_of(*folder / "address"), origin.c_str());
@@ -97,22 +94,49 @@ void use_taskcluster_client(HostAddress& found, const Environment& environment) 
   found.certificate = environment("TASKCLUSTER_CERTIFICATE");
 }
 
+// A host that was named otherwise must not be shown another one's secrets.
+bool use_login(HostAddress& found, const Sources& from) {
+  if (!from.login || from.login->url != found.url) return false;
+  found.token = from.login->token;
+  found.client_id = from.login->client_id;
+  found.access_token = from.login->access_token;
+  found.certificate = from.login->certificate;
+  return found.has_credentials();
+}
+
+// A context that is named, or in use, or else the login.
+Result<void> find_login(Sources& sources) {
+  const auto contexts = read_contexts(sources.environment);
+  if (!contexts) return contexts.error();
+  std::string name = sources.options.context;
+  if (name.empty() && sources.options.url.empty()) name = sources.environment("MUSTER_CONTEXT");
+  sources.context_was_named = !name.empty();
+  if (name.empty()) name = contexts->current;
+  if (!name.empty()) {
+    auto context = find_context(*contexts, name);
+    if (!context) return context.error();
+    sources.login = std::move(*context);
+    sources.login->origin = "the context " + name;
+    return {};
+  }
+  auto login = read_login(sources.environment);
+  if (!login) return login.error();
+  sources.login = std::move(*login);
+  if (sources.login) sources.login->origin = "muster login";
+  return {};
+}
+
 Result<void> find_credentials(HostAddress& found, const Sources& from) {
   found.token = from.options.token;
-  if (found.token.empty()) found.token = from.environment("MUSTER_TOKEN");
+  if (found.has_credentials()) return {};
+  if (from.context_was_named && use_login(found, from)) return {};
+  found.token = from.environment("MUSTER_TOKEN");
   if (found.has_credentials()) return {};
   if (found.origin == "--url" || found.origin == "MUSTER_URL" ||
       found.origin == "TASKCLUSTER_ROOT_URL")
     use_taskcluster_client(found, from.environment);
   if (found.has_credentials()) return {};
-  // A host that was named otherwise must not be shown another one's secrets.
-  if (from.login && from.login->url == found.url) {
-    found.token = from.login->token;
-    found.client_id = from.login->client_id;
-    found.access_token = from.login->access_token;
-    found.certificate = from.login->certificate;
-    if (found.has_credentials()) return {};
-  }
+  if (use_login(found, from)) return {};
   const fs::path* folder = from.running_host(found.url);
   if (!folder)
     return Error::auth("there is no token for " + found.url +
@@ -133,14 +157,13 @@ std::string process_environment(const char* name) {
 
 Result<HostAddress> find_host(const HostOptions& options, const Environment& environment,
                               const fs::path& service_folder) {
-  Sources sources{options, environment, {}, {}};
+  Sources sources{options, environment, {}, {}, false};
   sources.folders = options.data_directory.empty() ? usual_folders(environment, service_folder)
                                                    : std::vector<fs::path>{options.data_directory};
-  if (options.data_directory.empty()) {
-    auto login = read_login(environment);
-    if (!login) return login.error();
-    sources.login = std::move(*login);
-  }
+  if (!options.context.empty() && !(options.url + options.data_directory).empty())
+    return Error::invalid("--context names a host; leave out --url and --data-directory");
+  if (options.data_directory.empty())
+    if (const auto known = find_login(sources); !known) return known.error();
   HostAddress found;
   find_address(found, sources);
   if (found.url.empty()) return nothing_found(sources.folders);
@@ -150,67 +173,6 @@ Result<HostAddress> find_host(const HostOptions& options, const Environment& env
   if (found.ca_file.empty() && sources.login && sources.login->url == found.url)
     found.ca_file = sources.login->ca_file;
   return found;
-}
-
-// -------------------------------------------------------------------------------------------------
-// The login
-
-namespace {
-
-constexpr std::array login_members{
-    std::pair{"url", &HostAddress::url},
-    std::pair{"token", &HostAddress::token},
-    std::pair{"clientId", &HostAddress::client_id},
-    std::pair{"accessToken", &HostAddress::access_token},
-    std::pair{"certificate", &HostAddress::certificate},
-    std::pair{"caFile", &HostAddress::ca_file},
-};
-
-}  // namespace
-
-Result<fs::path> login_file(const Environment& environment) {
-  if (const fs::path folder = environment("XDG_CONFIG_HOME"); folder.is_absolute())
-    return folder / "muster/login.json";
-  if (const fs::path home = environment("HOME"); home.is_absolute())
-    return home / ".config/muster/login.json";
-  return Error::invalid("neither XDG_CONFIG_HOME nor HOME says where a login could be stored");
-}
-
-Result<std::optional<HostAddress>> read_login(const Environment& environment) {
-  const auto file = login_file(environment);
-  struct ::stat found {};
-  if (!file || ::stat(file->c_str(), &found) != 0) return std::optional<HostAddress>();
-  if (const auto ours = check_ownership(found, *file, "the login", OthersMay::nothing, ::geteuid());
-      !ours)
-    return Error::auth(ours.error().message + "; or run `muster logout`");
-  const auto text = read_file(*file, longest_file);
-  if (!text) return text.error();
-  const auto document = json::parse_object(*text);
-  if (!document)
-    return Error::config(file->string() + " is damaged: " + document.error().message +
-                         "; `muster login` writes a new one");
-  HostAddress address;
-  for (const auto& [name, member] : login_members)
-    if (const json::value* value = document->if_contains(name); value && value->is_string())
-      address.*member = value->get_string();
-  address.url = without_slashes(address.url);
-  return std::optional(std::move(address));
-}
-
-Result<fs::path> write_login(const HostAddress& address, const Environment& environment) {
-  const auto file = login_file(environment);
-  if (!file) return file.error();
-  std::error_code trouble;
-  fs::create_directories(file->parent_path(), trouble);
-  if (trouble)
-    return Error::config(file->parent_path().string() + " cannot be made: " + trouble.message());
-  json::object document;
-  for (const auto& [name, member] : login_members)
-    if (!(address.*member).empty()) document[name] = address.*member;
-  if (const auto written = write_file_atomically(*file, json::write_pretty(document) + "\n", 0600);
-      !written)
-    return written.error();
-  return *file;
 }
 
 }  // namespace muster::cli

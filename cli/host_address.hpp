@@ -13,7 +13,7 @@ namespace muster::cli {
 
 // What the operator said on the command line. Empty fields are looked up.
 struct HostOptions {
-  std::string url = {}, token = {}, ca_file = {}, data_directory = {};
+  std::string url = {}, token = {}, ca_file = {}, data_directory = {}, context = {};
 };
 
 using Environment = std::function<std::string(const char* name)>;  // empty: not set
@@ -30,11 +30,13 @@ struct HostAddress {
   bool has_credentials() const { return !token.empty() || !client_id.empty(); }
 };
 
-// The address is the first of: --url; that of --data-directory; $MUSTER_URL; $TASKCLUSTER_ROOT_URL
-// (if $TASKCLUSTER_CLIENT_ID and $TASKCLUSTER_ACCESS_TOKEN are there, too); what `muster login` has
-// stored; the file `address` in $XDG_STATE_HOME/muster, ~/.local/state/muster or /var/lib/muster.
+// The address is the first of: --url; that of --data-directory; --context or $MUSTER_CONTEXT;
+// $MUSTER_URL; $TASKCLUSTER_ROOT_URL (if $TASKCLUSTER_CLIENT_ID and $TASKCLUSTER_ACCESS_TOKEN are
+// there, too); the context in use; what `muster login` has stored; the file `address` in
+// $XDG_STATE_HOME/muster, ~/.local/state/muster or /var/lib/muster.
 //
-// The credentials are the first of: --token; $MUSTER_TOKEN; $TASKCLUSTER_CLIENT_ID and
+// The credentials are the first of: --token; those of a context that was named; $MUSTER_TOKEN;
+// $TASKCLUSTER_CLIENT_ID and
 // $TASKCLUSTER_ACCESS_TOKEN with $TASKCLUSTER_CERTIFICATE, unless the address came from a login or
 // a data directory; those of the login, if it is about this address; the file `admin-token`,
 // likewise.
@@ -44,13 +46,5 @@ struct HostAddress {
 // runs as a service of this machine.
 Result<HostAddress> find_host(const HostOptions& options, const Environment& environment,
                               const std::filesystem::path& service_folder = "/var/lib/muster");
-
-// $XDG_CONFIG_HOME/muster/login.json, or ~/.config/muster/login.json; fails if neither is set.
-Result<std::filesystem::path> login_file(const Environment& environment);
-// Nothing if there is none; fails if it cannot be read or others may read it.
-Result<std::optional<HostAddress>> read_login(const Environment& environment);
-// Replaces the file, readable by its owner alone. Returns its path.
-Result<std::filesystem::path> write_login(const HostAddress& address,
-                                          const Environment& environment);
 
 }  // namespace muster::cli

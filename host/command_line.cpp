@@ -34,6 +34,27 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& comman
       app.add_option("--config", config,
                      "The host configuration (TOML). Without it a built-in one is used")
           ->type_name("FILE");
+  app.add_option_function<std::string>(
+         "--listen",
+         [&](const std::string& text) { command_line.listen = config::parse_listen_address(text); },
+         "The address to serve on, whatever the configuration says: 127.0.0.1:8600, [::1]:8600; "
+         "port 0: any that is free")
+      ->type_name("ADDRESS")
+      ->check([](const std::string& text) {
+        return config::parse_listen_address(text)
+                   ? std::string()
+                   : text + " is not an IP address and a port; write for example 127.0.0.1:8600";
+      });
+  app.add_option_function<std::string>(
+         "--data-directory",
+         [&](const std::string& text) {
+           command_line.data_directory = std::filesystem::absolute(text).lexically_normal();
+         },
+         "The data directory, whatever the configuration says")
+      ->type_name("FOLDER")
+      ->check([](const std::string& text) {
+        return text.empty() ? std::string("it is empty; name a folder") : std::string();
+      });
   add_daemon_options(app, command_line.check, command_line.log_level);
   app.add_flag("--print-default-config", command_line.print_default_config,
                "Print the built-in configuration, a commented file to start from");

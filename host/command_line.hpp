@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "lib/base/log.hpp"
+#include "lib/toml/units.hpp"
 
 namespace muster {
 
@@ -12,7 +13,10 @@ struct CommandLine {
   std::optional<std::filesystem::path> config;
   bool check = false;
   bool print_default_config = false;
-  std::optional<LogLevel> log_level;  // stronger than the configuration's
+  // Stronger than the configuration's.
+  std::optional<LogLevel> log_level;
+  std::optional<config::ListenAddress> listen;
+  std::optional<std::filesystem::path> data_directory;  // absolute
 };
 
 // Prints help, version or what is wrong. The number is then the exit code; empty: go on.

@@ -48,8 +48,9 @@ ExitCode check(const config::Report& report, const std::string& built_in) {
 
 ExitCode run(const CommandLine& command_line) {
   const config::Defaults defaults =
-      config::defaults_for(std::filesystem::read_symlink("/proc/self/exe"),
-                           config::process_environment, ::geteuid() == 0);
+      config::with_overrides(config::defaults_for(std::filesystem::read_symlink("/proc/self/exe"),
+                                                  config::process_environment, ::geteuid() == 0),
+                             command_line.data_directory, command_line.listen);
   const std::string built_in = config::default_configuration_text(defaults);
   if (command_line.print_default_config) {
     std::fputs(built_in.c_str(), stdout);

@@ -1,4 +1,7 @@
-// muster client create|list|show|revoke|rotate|disable|enable: who may use the host.
+// muster client create|list|show|set|revoke|rotate|disable|enable: who may use the host.
+#include <optional>
+
+#include "cli/client/lockout.hpp"
 #include "cli/command.hpp"
 #include "cli/connection.hpp"
 #include "cli/terminal.hpp"
@@ -10,8 +13,10 @@ constexpr const char* clients_path = "/api/muster/v1/clients";
 
 struct ClientOptions {
   HostOptions host;
-  bool as_json = false, replay_protection = false, now = false;
-  std::string client_id, description, expires, kind = "hawk";
+  ViewOptions view;
+  bool as_json = false, replay_protection = false, now = false, yes = false, no_scopes = false;
+  std::string client_id, expires, kind = "hawk";
+  std::optional<std::string> description;
   std::vector<std::string> scopes;
 
   std::string path(const char* below = "") const {
@@ -37,35 +42,27 @@ std::string client_state(const json::object& client) {
   return text_of(client, "disabled") == "true" ? "disabled" : "";
 }
 
-std::string show_clients(const json::object& document, const Style& style) {
+std::string show_clients(const json::object& document, const View& style) {
   Table rows;
-  rows.add({{"CLIENT", Look::bold},
-            {"KIND", Look::bold},
-            {"FROM", Look::bold},
-            {"EXPIRES", Look::bold},
-            {"", Look::bold},
-            {"SCOPES", Look::bold}});
-  const auto* list = document.if_contains("clients");
-  if (list && list->is_array())
-    for (const json::value& item : list->get_array()) {
-      const json::object& client = item.as_object();
-      const auto scopes = client_texts(client, "scopes");
-      std::string shown = scopes.empty() ? "" : scopes.front();
-      if (scopes.size() > 1) shown += " and " + std::to_string(scopes.size() - 1) + " more";
-      rows.add({{text_of(client, "clientId"), Look::bold},
-                {text_of(client, "kind")},
-                {text_of(client, "origin")},
-                {text_of(client, "expires").substr(0, 19)},
-                {client_state(client), Look::yellow},
-                {shown}});
-    }
+  rows.add_heads({"CLIENT", "KIND", "FROM", "EXPIRES", "", "SCOPES"});
+  for (const json::object& client : objects_of(document, "clients")) {
+    const auto scopes = client_texts(client, "scopes");
+    std::string shown = scopes.empty() ? "" : scopes.front();
+    if (scopes.size() > 1) shown += " and " + std::to_string(scopes.size() - 1) + " more";
+    rows.add({{text_of(client, "clientId"), Look::bold},
+              {text_of(client, "kind")},
+              {text_of(client, "origin")},
+              {style.time(text_of(client, "expires"))},
+              {client_state(client), Look::yellow},
+              {shown}});
+  }
   std::string out = rows.text(style);
   if (const std::string problem = text_of(document, "problem"); !problem.empty())
     out += style(Look::yellow, problem) + "\n";
   return out;
 }
 
-std::string show_client(const json::object& client, const Style& style) {
+std::string show_client(const json::object& client, const View& style) {
   Table rows;
   const auto line = [&](const char* name, const std::string& value) {
     if (!value.empty()) rows.add({{name, Look::dim}, {value}});
@@ -74,17 +71,17 @@ std::string show_client(const json::object& client, const Style& style) {
   line("from", text_of(client, "origin"));
   line("state", client_state(client));
   line("description", text_of(client, "description"));
-  line("created", text_of(client, "created"));
-  line("changed", text_of(client, "lastModified"));
-  line("expires", text_of(client, "expires"));
-  line("old secret until", text_of(client, "oldSecretUntil"));
+  line("created", style.time(text_of(client, "created")));
+  line("changed", style.time(text_of(client, "lastModified")));
+  line("expires", style.time(text_of(client, "expires")));
+  line("old secret until", style.time(text_of(client, "oldSecretUntil")));
   line("replay protection", text_of(client, "replayProtection") == "true" ? "on" : "");
   for (const std::string& scope : client_texts(client, "scopes")) line("scope", scope);
   return style(Look::bold, text_of(client, "clientId")) + "\n" + rows.text(style, "  ");
 }
 
 // The secret is shown only once.
-std::string show_secret(const json::object& client, const Style& style) {
+std::string show_secret(const json::object& client, const View& style) {
   std::string out = show_client(client, style) + "\n";
   if (const std::string token = text_of(client, "token"); !token.empty())
     return out + "The token, which is not shown again:\nexport MUSTER_TOKEN=" + token + "\n";
@@ -94,27 +91,24 @@ std::string show_secret(const json::object& client, const Style& style) {
 }
 
 using ClientWork = std::function<json::object(const ClientOptions&)>;
-using ClientShow = std::string (*)(const json::object&, const Style&);
 
 CLI::App* add_client_verb(CLI::App& group, const char* name, const char* description,
                           bool about_one, const std::shared_ptr<ClientOptions>& options,
-                          ClientWork work, ClientShow shown) {
+                          ClientWork work, Shown shown) {
   CLI::App* command = group.add_subcommand(name, description);
   add_host_options(*command, options->host);
-  command->add_flag("--json", options->as_json, "Print JSON, as the host sends it");
+  add_output_options(*command, options->as_json, options->view);
   if (about_one)
     command->add_option("clientId", options->client_id, "The client's name")->required();
   command->callback([options, work = std::move(work), shown] {
-    const json::object document = work(*options);
-    if (options->as_json) return print_json(document);
-    print(shown(document, Style::of_stdout()));
+    put_out(work(*options), options->as_json, options->view, shown);
   });
   return command;
 }
 
 json::object create_client(const ClientOptions& options) {
   json::object body{{"kind", options.kind},
-                    {"description", options.description},
+                    {"description", options.description.value_or("")},
                     {"replayProtection", options.replay_protection}};
   json::array scopes;
   for (const std::string& scope : options.scopes) scopes.emplace_back(scope);
@@ -142,6 +136,40 @@ void add_client_create(CLI::App& group) {
   command->add_flag("--replay-protection", options->replay_protection, "Refuse repeated requests");
 }
 
+// What is not given stays.
+json::object change_client(const ClientOptions& options) {
+  json::object body;
+  if (options.description) body["description"] = *options.description;
+  if (options.expires == "never")
+    body["expires"] = nullptr;
+  else if (!options.expires.empty())
+    body["expires"] = options.expires;
+  if (!options.scopes.empty() || options.no_scopes)
+    body["scopes"] = json::array(options.scopes.begin(), options.scopes.end());
+  if (body.empty())
+    fail(Error::invalid("say what to change: --scope, --no-scopes, --description or --expires"));
+  HostClient host = connect(options.host);
+  if (body.contains("scopes"))
+    confirm_lockout(host, options.client_id, options.scopes, options.yes);
+  return client_answer(host.post(options.path(), body));
+}
+
+void add_client_set(CLI::App& group) {
+  auto options = std::make_shared<ClientOptions>();
+  CLI::App* command =
+      add_client_verb(group, "set", "Change a client's scopes, description or end; the rest stays",
+                      true, options, change_client, show_client);
+  auto* scopes = command->add_option("--scope", options->scopes,
+                                     "A scope that it has from now on; may be repeated");
+  scopes->type_name("SCOPE")->allow_extra_args(false);
+  command->add_flag("--no-scopes", options->no_scopes, "It has no scopes from now on")
+      ->excludes(scopes);
+  command->add_option("--description", options->description, "What it is for");
+  command->add_option("--expires", options->expires, "When it expires; `never`: it does not")
+      ->type_name("TIME");
+  command->add_flag("--yes", options->yes, "Do not ask, even if nobody could manage clients then");
+}
+
 void add_client_rotate(CLI::App& group) {
   auto options = std::make_shared<ClientOptions>();
   CLI::App* command = add_client_verb(
@@ -154,48 +182,69 @@ void add_client_rotate(CLI::App& group) {
   command->add_flag("--now", options->now, "The old secret becomes invalid at once");
 }
 
-void add_client_switch(CLI::App& group, const char* name, const char* description) {
-  add_client_verb(
-      group, name, description, true, std::make_shared<ClientOptions>(),
-      [below = std::string("/") + name](const ClientOptions& given) {
-        return client_answer(connect(given.host).post(given.path(below.c_str())));
+void add_client_disable(CLI::App& group) {
+  auto options = std::make_shared<ClientOptions>();
+  CLI::App* command = add_client_verb(
+      group, "disable", "Refuse a client until it is enabled", true, options,
+      [](const ClientOptions& given) {
+        HostClient host = connect(given.host);
+        confirm_lockout(host, given.client_id, {}, given.yes);
+        return client_answer(host.post(given.path("/disable")));
       },
       show_client);
+  command->add_flag("--yes", options->yes, "Do not ask, even if nobody could manage clients then");
+}
+
+void add_client_revoke(CLI::App& group, const char* name) {
+  auto options = std::make_shared<ClientOptions>();
+  CLI::App* command = add_client_verb(
+      group, name, "Remove a client and all credentials that it issued", true, options,
+      [](const ClientOptions& given) {
+        HostClient host = connect(given.host);
+        confirm_lockout(host, given.client_id, {}, given.yes);
+        client_answer(host.remove(given.path()));
+        return json::object{{"revoked", given.client_id}};
+      },
+      [](const json::object& document, const View&) {
+        return "revoked " + text_of(document, "revoked") + "\n";
+      });
+  command->add_flag("--yes", options->yes, "Do not ask, even if nobody could manage clients then");
+  if (std::string_view(name) != "revoke") mark_as_spelling_of(*command, "client revoke");
 }
 
 }  // namespace
 
 void add_client_commands(CLI::App& app) {
-  CLI::App* group =
-      app.add_subcommand("client", "Manage clients: who may use the host, with which scopes");
-  group->require_subcommand(1);
-  add_client_create(*group);
-  for (const auto& [parent, name] : {std::pair{group, "list"}, std::pair{&app, "clients"}})
-    add_client_verb(
+  CLI::App& group =
+      add_noun(app, "client", "Clients, who may use the host with which scopes: list, create, ...");
+  group.require_subcommand(1);
+  for (const auto& [parent, name] : {std::pair{&group, "list"}, std::pair{&app, "clients"}}) {
+    CLI::App* command = add_client_verb(
         *parent, name, "List clients and tokens", false, std::make_shared<ClientOptions>(),
         [](const ClientOptions& given) {
           return client_answer(connect(given.host).get(clients_path));
         },
         show_clients);
+    if (parent == &app) mark_as_spelling_of(*command, "client list");
+  }
   add_client_verb(
-      *group, "show", "Show one client", true, std::make_shared<ClientOptions>(),
+      group, "show", "Show one client", true, std::make_shared<ClientOptions>(),
       [](const ClientOptions& given) {
         return client_answer(connect(given.host).get(given.path()));
       },
       show_client);
+  add_client_create(group);
+  add_client_set(group);
+  add_client_rotate(group);
+  add_client_disable(group);
   add_client_verb(
-      *group, "revoke", "Remove a client and all credentials that it issued", true,
-      std::make_shared<ClientOptions>(),
+      group, "enable", "Enable a disabled client", true, std::make_shared<ClientOptions>(),
       [](const ClientOptions& given) {
-        client_answer(connect(given.host).remove(given.path()));
-        return json::object{{"revoked", given.client_id}};
+        return client_answer(connect(given.host).post(given.path("/enable")));
       },
-      [](const json::object& document, const Style&) {
-        return "revoked " + text_of(document, "revoked") + "\n";
-      });
-  add_client_rotate(*group);
-  add_client_switch(*group, "disable", "Refuse a client until it is enabled");
-  add_client_switch(*group, "enable", "Enable a disabled client");
+      show_client);
+  add_client_revoke(group, "revoke");
+  add_client_revoke(group, "delete");
 }
 
 }  // namespace muster::cli

@@ -32,13 +32,14 @@ std::string event_query(const EventOptions& options) {
 void print_event(const std::string& data, bool as_json) {
   const auto event = json::parse_object(data);
   if (!event) return;
-  print(as_json ? json::write(*event) + "\n" : event_line(*event, Style::of_stdout()));
+  if (as_json) return print_json_line(*event);
+  print(event_line(*event, View::of_stdout()));
 }
 
 // Some events are kept no longer, or the host has another store.
 void print_reset(const std::string& data) {
   std::fprintf(stderr, "muster: events are missing here: the host no longer has them (%s)\n",
-               data.c_str());
+               harmless(data).c_str());
 }
 
 void follow(const EventOptions& options) {
@@ -64,7 +65,7 @@ void follow(const EventOptions& options) {
     if (!parser.last_id().empty()) last_id = parser.last_id();
     const bool hopeless = !streamed && streamed.error().error_class != ErrorClass::transient;
     if (!streamed && (hopeless || !was_there)) fail(streamed.error());
-    if (!streamed) std::fprintf(stderr, "muster: %s\n", streamed.error().message.c_str());
+    if (!streamed) std::fprintf(stderr, "muster: %s\n", harmless(streamed.error().message).c_str());
     if (!pause_unless_stopped(0, stop.get())) return;
     if (streamed)
       std::fprintf(stderr, "muster: the stream ended; continuing after event %s\n",
@@ -76,28 +77,28 @@ void follow(const EventOptions& options) {
 
 }  // namespace
 
-std::string event_line(const json::object& event, const Style& style) {
+std::string event_line(const json::object& event, const View& view) {
   std::string about;
   for (const char* key :
        {"workerPoolId", "launchConfigId", "providerId", "workerGroup", "workerId"})
     if (const std::string part = text_of(event, key); !part.empty())
       about += (about.empty() ? "" : " ") + part;
-  return style(Look::dim, text_of(event, "number") + "  " + short_time(text_of(event, "at"))) +
-         "  " + style(Look::bold, text_of(event, "kind")) + "  " +
-         style(Look::plain, text_of(event, "text")) +
-         (about.empty() ? "" : "  " + style(Look::dim, about)) + "\n";
+  return view(Look::dim, text_of(event, "number") + "  " + view.time(text_of(event, "at"))) + "  " +
+         view(Look::bold, text_of(event, "kind")) + "  " +
+         view(Look::plain, text_of(event, "text")) +
+         (about.empty() ? "" : "  " + view(Look::dim, about)) + "\n";
 }
 
 void show_events(const EventOptions& options) {
   if (options.follow) return follow(options);
   HostClient host = connect(options.host);
   json::value page = answer_of(host.get(event_query(options) + "&limit=1000"));
-  if (options.as_json) return print_json(page);
-  if (!page.is_object()) return;
-  const json::array events = list_of(page.get_object(), "events");
-  for (const json::value& event : events)
-    if (event.is_object()) print(event_line(event.get_object(), Style::of_stdout()));
-  if (events.empty()) print("No events.\n");
+  put_out(page, options.as_json, options.view, [](const json::object& document, const View& view) {
+    std::string out;
+    for (const json::object& event : objects_of(document, "events")) out += event_line(event, view);
+    return out.empty() ? "No events.\n" : out;
+  });
+  if (options.as_json || options.view.format == "name") return;
   if (text_of(page.get_object(), "more") == "true")
     print("More events: --since " + text_of(page.get_object(), "next") + "\n");
 }

@@ -12,6 +12,7 @@ namespace muster::cli {
 
 struct EventOptions {
   HostOptions host;
+  ViewOptions view;
   std::vector<std::string> kinds;
   std::string pool, provider, launch_config, worker;
   std::int64_t since = -1;  // behind this number; -1: the newest ones
@@ -24,6 +25,6 @@ struct EventOptions {
 void show_events(const EventOptions& options);
 
 // One event for people.
-std::string event_line(const json::object& event, const Style& style);
+std::string event_line(const json::object& event, const View& view);
 
 }  // namespace muster::cli

@@ -1,14 +1,19 @@
 #include "cli/fleet/show.hpp"
 
-#include <algorithm>
 #include <cstdio>
-
-#include <muster/plural.hpp>
 
 #include "cli/connection.hpp"
 
 namespace muster::cli {
 namespace {
+
+Look look_of(const std::string& verdict) {
+  if (verdict == "placed") return Look::green;
+  if (verdict == "blocked") return Look::red;
+  return Look::yellow;
+}
+
+}  // namespace
 
 std::string two_digits(const json::object& document, std::string_view key) {
   const json::value* found = document.if_contains(key);
@@ -18,33 +23,29 @@ std::string two_digits(const json::object& document, std::string_view key) {
   return digits;
 }
 
-Look look_of(const std::string& verdict) {
-  if (verdict == "placed") return Look::green;
-  if (verdict == "blocked") return Look::red;
-  return Look::yellow;
-}
-
-std::vector<Cell> heads(std::initializer_list<const char*> names) {
-  std::vector<Cell> row;
-  for (const char* name : names) row.push_back({name, Look::bold});
-  return row;
-}
-
-}  // namespace
-
 std::string with_provisioner(const std::string& pool) {
   return pool.find('/') == std::string::npos ? "worker-manager/" + pool : pool;
 }
 
-std::string show_pools(const json::object& document, const Style& style) {
-  const json::array pools = list_of(document, "pools");
-  if (pools.empty())
+namespace {
+
+// "paused until it is resumed; "
+std::string pause_of(const json::object& pool, const View& view) {
+  const std::string until = text_of(pool, "pausedUntil");
+  if (until.empty()) return "";
+  return "paused until " + (until.starts_with("9999") ? "it is resumed" : view.time(until)) + "; ";
+}
+
+}  // namespace
+
+std::string show_pools(const json::object& document, const View& view) {
+  if (list_of(document, "pools").empty())
     return "No worker pools. Worker configurations define them (see: muster status).\n";
   Table rows;
-  rows.add(
-      heads({"POOL", "PENDING", "RUNNING", "REQUESTED", "DRAINING", "STOPPING", "MAX", "", "WHY"}));
-  for (const json::value& item : pools) {
-    const json::object& pool = item.as_object();
+  rows.add_heads(
+      {"POOL", "PENDING", "RUNNING", "REQUESTED", "DRAINING", "STOPPING", "MAX", "", "WHY"});
+  rows.only_if_roomy({4, 5});
+  for (const json::object& pool : objects_of(document, "pools")) {
     const json::object capacity = table_of(pool, "capacity");
     const json::object verdict = table_of(pool, "verdict");
     const std::string kind = text_of(verdict, "kind");
@@ -56,61 +57,59 @@ std::string show_pools(const json::object& document, const Style& style) {
               {text_of(capacity, "stopping")},
               {text_of(pool, "maxCapacity")},
               {kind, look_of(kind)},
-              {text_of(verdict, "text")}});
+              {pause_of(pool, view) + text_of(verdict, "text")}});
   }
-  return rows.text(style);
+  return rows.text(view);
 }
 
 namespace {
 
-std::string launch_config_table(const json::array& launch_configs, bool with_pool,
-                                const Style& style) {
+std::string launch_config_table(const json::object& document, bool with_pool, const View& view) {
   Table rows;
-  std::vector<Cell> head = heads(
-      {"LAUNCH CONFIGURATION", "PROVIDER", "WHERE", "STATUS", "RUNNING", "WEIGHT", "ARITHMETIC"});
-  if (with_pool) head.insert(head.begin(), {"POOL", Look::bold});
-  rows.add(std::move(head));
-  for (const json::value& item : launch_configs) {
-    const json::object& launch_config = item.as_object();
+  rows.add_heads({with_pool ? "POOL" : "", "LAUNCH CONFIGURATION", "PROVIDER", "WHERE", "STATUS",
+                  "RUNNING", "WEIGHT", "ARITHMETIC"});
+  rows.only_if_roomy({3});
+  for (const json::object& launch_config : objects_of(document, "launchConfigs")) {
     std::string where;
     for (const auto& [fact, value] : table_of(launch_config, "placement"))
       where +=
           (where.empty() ? "" : " ") + (value.is_string() ? std::string(value.get_string()) : "");
     std::string status = text_of(launch_config, "status");
     if (const std::string until = text_of(launch_config, "pausedUntil"); !until.empty())
-      status += " until " + short_time(until);
+      status += " until " + view.time(until);
     std::string why = text_of(launch_config, "arithmetic");
     if (why.empty()) why = text_of(launch_config, "outdated");
     if (why.empty()) why = text_of(launch_config, "pauseReason");
-    std::vector<Cell> row{{text_of(launch_config, "launchConfigId")},
-                          {text_of(launch_config, "providerId")},
-                          {where + " " + text_of(launch_config, "instanceType")},
-                          {status, status == "active" ? Look::plain : Look::yellow},
-                          {text_of(table_of(launch_config, "capacity"), "running")},
-                          {two_digits(launch_config, "weight")},
-                          {why}};
-    if (with_pool) row.insert(row.begin(), {text_of(launch_config, "workerPoolId"), Look::bold});
-    rows.add(std::move(row));
+    rows.add({{with_pool ? text_of(launch_config, "workerPoolId") : "", Look::bold},
+              {text_of(launch_config, "launchConfigId")},
+              {text_of(launch_config, "providerId")},
+              {where + " " + text_of(launch_config, "instanceType")},
+              {status, status == "active" ? Look::plain : Look::yellow},
+              {text_of(table_of(launch_config, "capacity"), "running")},
+              {two_digits(launch_config, "weight")},
+              {why}});
   }
-  return rows.text(style);
+  return rows.text(view);
 }
 
 }  // namespace
 
-std::string show_pool(const json::object& pool, const Style& style) {
+std::string show_pool(const json::object& pool, const View& view) {
   const json::object capacity = table_of(pool, "capacity");
   const json::object verdict = table_of(pool, "verdict");
   const std::string kind = text_of(verdict, "kind");
   std::string out =
-      style(Look::bold, text_of(pool, "workerPoolId")) + "  " + text_of(pool, "description") + "\n";
-  out += style(look_of(kind), kind) + ": " + text_of(verdict, "text") + "\n";
+      view(Look::bold, text_of(pool, "workerPoolId")) + "  " + text_of(pool, "description") + "\n";
+  for (const std::string& line :
+       folded(kind + ": " + pause_of(pool, view) + text_of(verdict, "text"), view.columns()))
+    out += view(look_of(kind), line) + "\n";
   if (const std::string until = text_of(verdict, "until"); !until.empty())
-    out += "next attempt at " + short_time(until) + "\n";
+    out += "next attempt at " + view.time(until) + "\n";
   if (const std::string who = text_of(verdict, "who"); !who.empty())
     out += "who can change it: " + who + "\n";
   if (const json::object eta = table_of(verdict, "eta"); !eta.empty())
-    out += "ETA: p50 " + short_time(text_of(eta, "p50")) + ", p90 " +
-           short_time(text_of(eta, "p90")) + "\n";
+    out += "ETA: p50 " + view.time(text_of(eta, "p50")) + ", p90 " +
+           view.time(text_of(eta, "p90")) + "\n";
   out += "from " + (text_of(pool, "origin").empty() ? "the API" : text_of(pool, "origin")) +
          ", strategy " + text_of(pool, "strategy") + ", capacity " + text_of(pool, "minCapacity") +
          " to " + text_of(pool, "maxCapacity") + ", owner " + text_of(pool, "owner") + "\n";
@@ -118,13 +117,12 @@ std::string show_pool(const json::object& pool, const Style& style) {
          text_of(capacity, "requested") + " requested, " + text_of(capacity, "draining") +
          " draining, " + text_of(capacity, "stopping") + " stopping, " +
          text_of(capacity, "absent") + " absent\n\n";
-  return out + launch_config_table(list_of(pool, "launchConfigs"), false, style);
+  return out + launch_config_table(pool, false, view);
 }
 
-std::string show_launch_configs(const json::object& document, const Style& style) {
-  const json::array launch_configs = list_of(document, "launchConfigs");
-  if (launch_configs.empty()) return "No launch configurations.\n";
-  return launch_config_table(launch_configs, true, style);
+std::string show_launch_configs(const json::object& document, const View& view) {
+  if (list_of(document, "launchConfigs").empty()) return "No launch configurations.\n";
+  return launch_config_table(document, true, view);
 }
 
 namespace {
@@ -137,39 +135,41 @@ std::string worker_name(const json::object& worker) {
 
 }  // namespace
 
-std::string show_workers(const json::object& document, const Style& style) {
-  const json::array workers = list_of(document, "workers");
-  if (workers.empty()) return "No workers.\n";
+std::string show_workers(const json::object& document, const View& view) {
+  if (list_of(document, "workers").empty()) return "No workers.\n";
   Table rows;
-  rows.add(heads({"WORKER", "PROVIDER", "STATE", "DRAINS", "CAPACITY", "BUSY", "SINCE", "WHY"}));
-  for (const json::value& item : workers) {
-    const json::object& worker = item.as_object();
-    const std::string drain = text_of(worker, "drain");
-    rows.add({{worker_name(worker)},
+  rows.add_heads(
+      {"POOL", "WORKER", "PROVIDER", "STATE", "DRAINS", "CAPACITY", "BUSY", "AGE", "SINCE", "WHY"});
+  rows.only_if_roomy({2, 5, 8});
+  for (const json::object& worker : objects_of(document, "workers")) {
+    const std::string drain = text_of(worker, "drain"), since = text_of(worker, "since");
+    rows.add({{text_of(worker, "workerPoolId")},
+              {worker_name(worker), Look::bold},
               {text_of(worker, "providerId")},
               {text_of(worker, "state")},
               {drain == "none" ? "" : drain, Look::yellow},
               {text_of(worker, "capacity")},
               {text_of(worker, "busy")},
-              {short_time(text_of(worker, "since"))},
+              {view.age(since)},
+              {since.substr(0, 19)},
               {text_of(worker, "reason")}});
   }
-  return rows.text(style);
+  return rows.text(view);
 }
 
-std::string show_worker(const json::object& worker, const Style& style) {
+std::string show_worker(const json::object& worker, const View& view) {
   Table rows;
   const auto line = [&](const char* name, std::string value) {
     if (!value.empty()) rows.add({{name, Look::dim}, {std::move(value)}});
   };
   const auto time = [&](const char* name, const char* key) {
-    line(name, short_time(text_of(worker, key)));
+    line(name, view.time(text_of(worker, key)));
   };
   const std::string drain = text_of(worker, "drain");
   line("pool", text_of(worker, "workerPoolId"));
   line("provider", text_of(worker, "providerId"));
   line("launch configuration", text_of(worker, "launchConfigId"));
-  line("state", text_of(worker, "state") + " since " + short_time(text_of(worker, "since")));
+  line("state", text_of(worker, "state") + " since " + view.time(text_of(worker, "since")));
   line("launch", text_of(worker, "phase"));
   line("drains", drain == "none" ? "" : drain);
   line("why", text_of(worker, "reason"));
@@ -187,117 +187,56 @@ std::string show_worker(const json::object& worker, const Style& style) {
            ? "it is released" + std::string(drain == "nonconformant"
                                                 ? " or registers with the current configuration"
                                                 : "")
-           : short_time(until));
+           : view.time(until));
   time("expires", "expires");
-  return style(Look::bold, worker_name(worker)) + "\n" + rows.text(style, "  ");
+  return view(Look::bold, worker_name(worker)) + "\n" + rows.text(view, "  ");
 }
 
-std::string show_found_workers(const json::object& document, const Style& style) {
+std::string show_found_workers(const json::object& document, const View& view) {
   std::string out;
-  for (const json::value& item : list_of(document, "workers"))
-    out += show_worker(item.as_object(), style);
+  for (const json::object& worker : objects_of(document, "workers"))
+    out += show_worker(worker, view);
   return out;
 }
 
-std::string show_decisions(const json::object& document, const Style& style) {
-  std::string out;
-  for (const json::value& item : list_of(document, "decisions")) {
-    const json::object& decision = item.as_object();
-    out += style(Look::dim, short_time(text_of(decision, "at"))) + "  " +
-           style(Look::bold, text_of(decision, "kind")) + "  " + text_of(decision, "reason") +
-           style(Look::dim, "  [" + text_of(decision, "digest") + "]") + "\n";
-    const json::object inputs = table_of(table_of(decision, "document"), "inputs");
-    for (const json::value& entry : list_of(inputs, "offers")) {
-      const json::object& offer = entry.as_object();
-      out += "    bid " + text_of(offer, "bidId") + ": " + text_of(offer, "instances") + " of " +
-             text_of(offer, "launchConfigId") + " by " + text_of(offer, "providerId") + " at " +
-             text_of(offer, "pricePerCapacityHour") + "/h, weight " + two_digits(offer, "weight") +
-             " (" + text_of(offer, "arithmetic") + ")\n";
-    }
-    for (const json::value& problem : list_of(inputs, "problems"))
-      out += "    no bid: " + (problem.is_string() ? std::string(problem.get_string()) : "") + "\n";
-  }
-  return out.empty() ? "No decisions yet.\n" : out;
-}
-
-std::string show_errors(const json::object& document, const Style& style) {
-  std::string out;
-  for (const json::value& item : list_of(document, "errors")) {
-    const json::object& error = item.as_object();
-    out +=
-        style(Look::dim, short_time(text_of(error, "at"))) + "  " +
-        style(Look::red, text_of(error, "kind")) + "  " +
-        style(Look::plain, text_of(error, "title") + ": " + text_of(error, "description")) + "  " +
-        style(Look::dim, text_of(error, "workerPoolId") + " " + text_of(error, "launchConfigId")) +
-        "\n";
-  }
-  return out.empty() ? "No errors.\n" : out;
-}
-
-std::string show_error_counts(const json::object& document, const Style& style) {
-  const json::value* total = document.if_contains("total");
-  std::string out =
-      count_of(total && total->is_int64() ? total->get_int64() : 0, "error") + " recorded\n";
-  for (const auto& [key, title] : {std::pair{"byKind", "KIND"},
-                                   {"byTitle", "TITLE"},
-                                   {"byCode", "CODE"},
-                                   {"byWorkerPool", "WORKER POOL"},
-                                   {"byLaunchConfig", "LAUNCH CONFIGURATION"},
-                                   {"byDay", "DAY"}}) {
-    const json::object counts = table_of(document, key);
-    if (counts.empty()) continue;
-    std::vector<std::pair<std::int64_t, std::string>> sorted;
-    for (const auto& [name, count] : counts)
-      if (count.is_int64()) sorted.emplace_back(-count.get_int64(), std::string(name));
-    std::sort(sorted.begin(), sorted.end());
-    Table rows;
-    rows.add(heads({title, "ERRORS"}));
-    for (const auto& [count, name] : sorted) rows.add({{name}, {std::to_string(-count)}});
-    out += "\n" + rows.text(style);
-  }
-  return out;
-}
-
-std::string show_holds(const json::object& document, const Style& style) {
+std::string show_holds(const json::object& document, const View& view) {
   Table rows;
-  rows.add(heads({"PROVIDER", "SCOPE", "UNTIL", "TRY", "CLASS", "WHY"}));
-  for (const json::value& item : list_of(document, "holds")) {
-    const json::object& hold = item.as_object();
+  rows.add_heads({"PROVIDER", "SCOPE", "UNTIL", "TRY", "CLASS", "WHY"});
+  for (const json::object& hold : objects_of(document, "holds")) {
     const bool probing = text_of(hold, "probing") == "true";
     rows.add(
         {{text_of(hold, "providerId"), Look::bold},
          {text_of(hold, "scope")},
-         {probing ? "testing with one launch" : short_time(text_of(hold, "until")), Look::yellow},
+         {probing ? "testing with one launch" : view.time(text_of(hold, "until")), Look::yellow},
          {text_of(hold, "strikes")},
          {text_of(hold, "class")},
          {text_of(hold, "message")}});
   }
-  return list_of(document, "holds").empty() ? "No holds.\n" : rows.text(style);
+  return list_of(document, "holds").empty() ? "No holds.\n" : rows.text(view);
 }
 
-std::string show_rows_set_aside(const json::object& document, const Style& style) {
+std::string show_rows_set_aside(const json::object& document, const View& view) {
   Table rows;
-  rows.add(heads({"NUMBER", "TABLE", "KEY", "WHY"}));
-  for (const json::value& item : list_of(document, "rows")) {
-    const json::object& row = item.as_object();
+  rows.add_heads({"NUMBER", "TABLE", "KEY", "WHY"});
+  for (const json::object& row : objects_of(document, "rows")) {
     rows.add({{text_of(row, "number"), Look::bold},
               {text_of(row, "table")},
-              {json::write(row.at("key"))},
+              {text_of(row, "key")},
               {text_of(row, "reason"), Look::yellow}});
   }
-  return list_of(document, "rows").empty() ? "No row is set aside.\n" : rows.text(style);
+  return list_of(document, "rows").empty() ? "No row is set aside.\n" : rows.text(view);
 }
 
-std::string show_row_set_aside(const json::object& document, const Style&) {
+std::string show_row_set_aside(const json::object& document, const View&) {
   return json::write_pretty(document) + "\n";
 }
 
-std::string show_providers(const json::object& document, const Style& style) {
+std::string show_providers(const json::object& document, const View& view) {
   Table rows;
-  rows.add(heads({"PROVIDER", "", "WORKERS", "CAPACITY", "MAX", "PER SECOND", "LAUNCHES WAITING",
-                  "HOLDS", "LISTED", "PROBLEM"}));
-  for (const json::value& item : list_of(document, "providers")) {
-    const json::object& provider = item.as_object();
+  rows.add_heads({"PROVIDER", "", "WORKERS", "CAPACITY", "MAX", "PER SECOND", "LAUNCHES WAITING",
+                  "HOLDS", "LISTED", "PROBLEM"});
+  rows.only_if_roomy({5, 6});
+  for (const json::object& provider : objects_of(document, "providers")) {
     const json::object capacity = table_of(provider, "capacity");
     const bool up = text_of(provider, "up") == "true";
     rows.add({{text_of(provider, "providerId"), Look::bold},
@@ -308,11 +247,12 @@ std::string show_providers(const json::object& document, const Style& style) {
               {text_of(table_of(provider, "throttle"), "launchesPerSecond")},
               {text_of(provider, "launchesWaiting")},
               {text_of(provider, "holds")},
-              {short_time(text_of(provider, "listed"))},
+              {view.is_roomy() ? view.time(text_of(provider, "listed"))
+                               : view.age(text_of(provider, "listed"))},
               {text_of(provider, "trouble"), Look::red}});
   }
   return list_of(document, "providers").empty() ? "No providers are configured.\n"
-                                                : rows.text(style);
+                                                : rows.text(view);
 }
 
 }  // namespace muster::cli

@@ -10,13 +10,13 @@ namespace {
 // Lines with a title before each; those without a value are left out.
 class Lines {
  public:
-  explicit Lines(const Style& style) : style_(style) {}
+  explicit Lines(const View& view) : view_(view) {}
 
   void add(std::string_view title, const std::string& value, Look look = Look::plain) {
     if (value.empty()) return;
     const std::size_t width = 16;
     out_ += std::string(title) + std::string(title.size() < width ? width - title.size() : 0, ' ') +
-            " " + style_(look, value) + "\n";
+            " " + view_(look, value) + "\n";
   }
   void add_all(const json::array& texts, std::string_view title, Look look) {
     for (const json::value& text : texts)
@@ -31,7 +31,7 @@ class Lines {
   std::string take() { return std::move(out_); }
 
  private:
-  const Style& style_;
+  const View& view_;
   std::string out_;
 };
 
@@ -106,8 +106,17 @@ void add_fleet(Lines& lines, const json::object& fleet) {
 
 }  // namespace
 
-std::string status_text(const json::object& status, const Style& style) {
-  Lines lines(style);
+std::string readiness_of(const json::object& status) {
+  const std::string state = text_of(status, "state");
+  const json::object fleet = table_of(status, "fleet");
+  const std::string of_fleet = text_of(fleet, "state");
+  const bool up = state == "ready" || state == "notReady";
+  if (!up || of_fleet.empty() || of_fleet == "deciding") return state;
+  return "not ready (" + of_fleet + ": " + text_of(fleet, "reason") + ")";
+}
+
+std::string status_text(const json::object& status, const View& view) {
+  Lines lines(view);
   lines.add("data directory", text_of(status, "dataDirectory"));
   const std::string file = text_of(status, "configurationFile");
   lines.add("configuration", file.empty() ? "(built-in)" : file);
@@ -121,7 +130,7 @@ std::string status_text(const json::object& status, const Style& style) {
   add_instances(lines, list_of(plugins, "providers"), "provider");
   add_instances(lines, list_of(plugins, "strategies"), "strategy");
   add_fleet(lines, table_of(status, "fleet"));
-  return "musterd " + text_of(status, "version") + " is " + text_of(status, "state") + " at " +
+  return "musterd " + text_of(status, "version") + " is " + readiness_of(status) + " at " +
          text_of(status, "address") + " (pid " + text_of(status, "pid") + ", up " + uptime(status) +
          ")\n" + lines.take();
 }

@@ -9,6 +9,9 @@
 
 namespace muster::cli {
 
-std::string status_text(const json::object& status, const Style& style);
+// "ready"; else what it is and why it cannot do its work: "not ready (readOnly: the disk is full)".
+std::string readiness_of(const json::object& status);
+
+std::string status_text(const json::object& status, const View& view);
 
 }  // namespace muster::cli

@@ -11,6 +11,7 @@
 #include "cli/connection.hpp"
 #include "cli/fleet/events.hpp"
 #include "cli/fleet/show.hpp"
+#include "cli/fleet/show_status.hpp"
 #include "cli/fleet/stop_signals.hpp"
 
 namespace muster::cli {
@@ -124,19 +125,19 @@ std::string wrapped(std::string_view text, std::size_t columns) {
 // What changes, as lines.
 class WatchedLines {
  public:
-  WatchedLines(bool as_json, const Style& style) : as_json_(as_json), style_(style) {}
+  WatchedLines(bool as_json, const View& view) : as_json_(as_json), view_(view) {}
 
   void add(const Snapshot& snapshot) {
     if (as_json_) return add_json(snapshot);
     if (first_) {
-      print(show_pools({{"pools", snapshot.pools}}, style_));
-      if (!snapshot.workers.empty()) print(show_workers({{"workers", snapshot.workers}}, style_));
+      print(show_pools({{"pools", snapshot.pools}}, view_));
+      if (!snapshot.workers.empty()) print(show_workers({{"workers", snapshot.workers}}, view_));
     } else {
       for (const json::value& event : snapshot.events)
-        if (event.is_object()) print(event_line(event.get_object(), style_));
+        if (event.is_object()) print(event_line(event.get_object(), view_));
     }
     for (const json::value& item : snapshot.pools) {
-      const std::string line = verdict_line(item.as_object(), style_);
+      const std::string line = verdict_line(item.as_object(), view_);
       std::string& before = verdicts_[text_of(item.as_object(), "workerPoolId")];
       if (!first_ && before != line) print(line + "\n");
       before = line;
@@ -147,34 +148,34 @@ class WatchedLines {
 
  private:
   void add_json(const Snapshot& snapshot) {
-    const std::string line = json::write(json::object{
-        {"pools", snapshot.pools}, {"workers", snapshot.workers}, {"events", snapshot.events}});
-    if (line == last_) return;
-    last_ = line;
-    print(line + "\n");
+    json::object document{
+        {"pools", snapshot.pools}, {"workers", snapshot.workers}, {"events", snapshot.events}};
+    if (document == last_) return;
+    print_json_line(document);
+    last_ = std::move(document);
     std::fflush(stdout);
   }
 
   bool as_json_;
-  Style style_;
+  View view_;
   bool first_ = true;
   std::map<std::string, std::string> verdicts_;
-  std::string last_;
+  json::object last_;
 };
 
 }  // namespace
 
-std::string verdict_line(const json::object& pool, const Style& style) {
+std::string verdict_line(const json::object& pool, const View& view) {
   const json::object capacity = table_of(pool, "capacity");
   const json::object verdict = table_of(pool, "verdict");
-  return style(Look::bold, text_of(pool, "workerPoolId")) + ": " + text_of(verdict, "kind") + ", " +
+  return view(Look::bold, text_of(pool, "workerPoolId")) + ": " + text_of(verdict, "kind") + ", " +
          text_of(pool, "pending") + " pending, " + text_of(capacity, "requested") + " requested, " +
          text_of(capacity, "running") + " running, " + text_of(capacity, "stopping") +
          " stopping: " + text_of(verdict, "text");
 }
 
 std::string screen_of(const Snapshot& snapshot, std::size_t rows, std::size_t columns,
-                      const Style& style) {
+                      const View& view) {
   std::vector<std::string> lines;
   const auto add = [&](const std::string& text) {
     for (std::size_t at = 0; at < text.size();) {
@@ -183,11 +184,11 @@ std::string screen_of(const Snapshot& snapshot, std::size_t rows, std::size_t co
       at = end + 1;
     }
   };
-  add("musterd is " + text_of(snapshot.status, "state") + " at " +
-      text_of(snapshot.status, "address") + style(Look::dim, "   Ctrl-C ends this view"));
+  add("musterd is " + readiness_of(snapshot.status) + " at " + text_of(snapshot.status, "address") +
+      view(Look::dim, "   Ctrl-C ends this view"));
   const json::object workers = table_of(table_of(snapshot.status, "fleet"), "workerConfigurations");
   for (const json::value& problem : list_of(workers, "problems"))
-    if (problem.is_object()) add(style(Look::red, text_of(problem.get_object(), "text")));
+    if (problem.is_object()) add(view(Look::red, text_of(problem.get_object(), "text")));
   lines.emplace_back();
   // Why something waits is worth lines of its own.
   json::array pools = snapshot.pools;
@@ -202,18 +203,18 @@ std::string screen_of(const Snapshot& snapshot, std::size_t rows, std::size_t co
     verdict["text"] = "";
     item.as_object()["verdict"] = std::move(verdict);
   }
-  add(show_pools({{"pools", std::move(pools)}}, style));
+  add(show_pools({{"pools", std::move(pools)}}, view));
   add(waits);
   if (snapshot.others > 0) add("and " + count_of(snapshot.others, "pool") + " more");
   lines.emplace_back();
-  if (!snapshot.workers.empty()) add(show_workers({{"workers", snapshot.workers}}, style));
+  if (!snapshot.workers.empty()) add(show_workers({{"workers", snapshot.workers}}, view));
   // The newest events stay below, whatever there is above.
   const std::size_t shown = std::min(snapshot.events.size(), events_on_screen);
   const std::size_t room = rows > shown + 2 ? rows - shown - 2 : 1;
   if (lines.size() > room) lines.resize(room);
   lines.emplace_back();
   for (std::size_t i = snapshot.events.size() - shown; i < snapshot.events.size(); ++i)
-    if (snapshot.events[i].is_object()) add(event_line(snapshot.events[i].get_object(), style));
+    if (snapshot.events[i].is_object()) add(event_line(snapshot.events[i].get_object(), view));
   std::string out;
   for (const std::string& line : lines) out += cut(line, columns) + "\n";
   return out;
@@ -247,7 +248,7 @@ void watch(bool drawn, const std::function<Result<void>()>& step) {
     }
     if (!answered || looked.error().error_class != ErrorClass::transient) fail(looked.error());
     if (trouble != looked.error().message)
-      std::fprintf(stderr, "muster: %s; trying again\n", looked.error().message.c_str());
+      std::fprintf(stderr, "muster: %s; trying again\n", harmless(looked.error().message).c_str());
     trouble = looked.error().message;
   } while (pause_unless_stopped(pause, stop.get()));
   if (drawn) print("\n");
@@ -255,8 +256,8 @@ void watch(bool drawn, const std::function<Result<void>()>& step) {
 
 void watch_status(const FleetOptions& options) {
   const bool drawn = ::isatty(STDOUT_FILENO) == 1 && !options.as_json;
-  const Style style = Style::of_stdout();
-  WatchedLines lines(options.as_json, style);
+  const View view = View::of_stdout();
+  WatchedLines lines(options.as_json, view);
   json::array recent;
   std::int64_t last = -1;
   HostClient host = connect(options.host);
@@ -270,7 +271,7 @@ void watch_status(const FleetOptions& options) {
     for (const json::value& event : snapshot->events) recent.push_back(event);
     while (recent.size() > events_on_screen) recent.erase(recent.begin());
     snapshot->events = recent;
-    draw(screen_of(*snapshot, terminal_rows(), terminal_columns(), style));
+    draw(screen_of(*snapshot, terminal_rows(), terminal_columns(), view));
     return {};
   });
 }

@@ -35,9 +35,9 @@ struct Snapshot {
 
 // One screen of at most `rows` lines of at most `columns`. Pure.
 std::string screen_of(const Snapshot& snapshot, std::size_t rows, std::size_t columns,
-                      const Style& style);
+                      const View& view);
 
 // "worker-manager/build: launching, 3 pending, 1 running: why". Pure.
-std::string verdict_line(const json::object& pool, const Style& style);
+std::string verdict_line(const json::object& pool, const View& view);
 
 }  // namespace muster::cli

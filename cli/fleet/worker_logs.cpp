@@ -76,9 +76,10 @@ bool print_news(HostClient& host, Source& source, const WorkerLogOptions& option
   if (options.as_json) {
     json::object line = part;
     line["worker"] = source.name;
-    if (!text_of(part, "text").empty() || !options.follow) print(json::write(line) + "\n");
+    if (!text_of(part, "text").empty() || !options.follow) print_json_line(line);
   } else {
-    print_lines(source, text_of(part, "text"), with_name);
+    const json::value* text = part.if_contains("text");
+    if (text && text->is_string()) print_lines(source, std::string(text->get_string()), with_name);
   }
   source.next = next->get_int64();
   return true;

@@ -22,7 +22,7 @@ constexpr const char* plugins_path = "/api/muster/v1/plugins";
 // A reason of several lines is indented below its version.
 void print_reason(const std::string& reason) {
   std::string line;
-  for (const char c : reason + "\n") {
+  for (const char c : harmless(reason, NewLines::kept) + "\n") {
     if (c != '\n') {
       line += c;
       continue;
@@ -34,9 +34,9 @@ void print_reason(const std::string& reason) {
 
 void print(const VersionStatus& version) {
   if (!version.version.empty()) {
-    std::printf("    version %-12s %-12s %.12s  since %s\n", version.version.c_str(),
-                name_of(version.state).c_str(), version.sha256.c_str(),
-                format_time(version.since).c_str());
+    std::printf("    version %-12s %-12s %.12s  since %s\n", harmless(version.version).c_str(),
+                name_of(version.state).c_str(), harmless(version.sha256).c_str(),
+                View::of_stdout().time(format_time(version.since)).c_str());
   }
   print_reason(version.reason);
 }
@@ -45,8 +45,9 @@ void print(const InstanceStatus& instance) {
   const std::string where =
       instance.pid ? "cell " + std::to_string(*instance.pid) : instance.isolation;
   std::printf("    instance %-18s %-12s %-14s restarts %lld  calls %lld (%lld failed)\n",
-              instance.instance_id.c_str(), name_of(instance.state).c_str(), where.c_str(),
-              static_cast<long long>(instance.restarts), static_cast<long long>(instance.calls),
+              harmless(instance.instance_id).c_str(), name_of(instance.state).c_str(),
+              harmless(where).c_str(), static_cast<long long>(instance.restarts),
+              static_cast<long long>(instance.calls),
               static_cast<long long>(instance.failed_calls));
   print_reason(instance.reason);
 }
@@ -54,8 +55,8 @@ void print(const InstanceStatus& instance) {
 void print(const PluginList& list) {
   if (list.plugins.empty()) std::printf("No plugins.\n");
   for (const PluginStatus& plugin : list.plugins) {
-    std::printf("%s  %s%s%s\n", plugin.plugin_id.c_str(), name_of(plugin.state).c_str(),
-                plugin.description.empty() ? "" : "  ", plugin.description.c_str());
+    std::printf("%s  %s%s%s\n", harmless(plugin.plugin_id).c_str(), name_of(plugin.state).c_str(),
+                plugin.description.empty() ? "" : "  ", harmless(plugin.description).c_str());
     for (const VersionStatus& version : plugin.versions) print(version);
     for (const InstanceStatus& instance : plugin.instances) print(instance);
   }
@@ -63,7 +64,7 @@ void print(const PluginList& list) {
 
 void show(const Result<json::value>& answer, bool as_json) {
   if (!answer) fail(answer.error());
-  if (as_json) return void(std::printf("%s\n", json::write_pretty(*answer).c_str()));
+  if (as_json) return print_json(*answer);
   const auto list = from_value<PluginList>(*answer);
   if (!list) fail(Error::internal("the host's answer cannot be read: " + list.error().message));
   print(*list);

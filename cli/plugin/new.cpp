@@ -57,13 +57,12 @@ Result<fs::path> template_folder(const std::string& kind) {
 }  // namespace
 
 void make_new_plugin(const NewPlugin& options) {
-  if (!is_plugin_name(options.name)) {
-    std::fprintf(stderr,
-                 "muster: \"%s\" is not a plugin name: use lower-case letters, digits and _, "
-                 "beginning with a letter\n",
-                 options.name.c_str());
-    throw Exit{exit_usage};
-  }
+  if (!is_plugin_name(options.name))
+    throw CommandFailure{exit_usage,
+                         "\"" + options.name +
+                             "\" is not a plugin name: use lower-case letters, digits and _, "
+                             "beginning with a letter",
+                         "usage"};
   const auto from = template_folder(options.kind);
   if (!from) fail(from.error());
   const fs::path to = options.folder.empty() ? fs::path(options.name) : options.folder;

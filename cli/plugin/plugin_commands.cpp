@@ -20,7 +20,7 @@ CLI::App* add_verb(CLI::App& plugin, const char* name, const char* help,
 }  // namespace
 
 void add_plugin_commands(CLI::App& app) {
-  CLI::App* plugin = app.add_subcommand("plugin", "List, check, install and create plugins");
+  CLI::App* plugin = &add_noun(app, "plugin", "Plugins: list, check, install, roll back, create");
   plugin->require_subcommand(1);
 
   const auto listing = std::make_shared<PluginListing>();

@@ -12,6 +12,7 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 #include <muster/codec.hpp>
 
@@ -194,10 +195,21 @@ class Lease {
   // With the same token as often as it takes: it is one request.
   void ask() {
     while (!update(host_.post(requests_, body_))) pause();
+    if (!options_.as_json)
+      std::fprintf(stderr, "muster: request %s of team %s\n",
+                   text_of(request_, "requestId").c_str(), options_.team.c_str());
+  }
+
+  // For programs: the request whenever its state is new.
+  void report() {
+    if (!options_.as_json ||
+        std::exchange(reported_, text_of(request_, "state")) == text_of(request_, "state"))
+      return;
+    std::fprintf(stderr, "%s\n", json::write(request_).c_str());
   }
 
   void wait() {
-    line_.show(verdict_line(request_));
+    if (!options_.as_json) line_.show(request_line(request_, View::of_stdout()));
     give_up_on(signals_.wait(0));
     const auto left = time_left();
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(left);
@@ -221,11 +233,11 @@ class Lease {
     line_.end();
     std::string why = trouble_;
     if (!request_.empty()) {
-      if (why.empty()) why = verdict_line(request_);
+      if (why.empty()) why = request_line(request_, View::of_stdout());
       release();
     }
-    std::fprintf(stderr, "muster: no worker within %s; %s\n", options_.wait.c_str(), why.c_str());
-    throw Exit{exit_no_worker};
+    throw CommandFailure{exit_no_worker, "no worker within " + options_.wait + "; " + why,
+                         "noWorker", options_.as_json};
   }
 
   // False: the host could not be asked.
@@ -237,6 +249,7 @@ class Lease {
       return false;
     }
     request_ = table(answer_of(std::move(answer)));
+    report();
     return true;
   }
 
@@ -296,7 +309,7 @@ class Lease {
   bool heartbeat(pid_t child) {
     const auto answer = host_.post(path() + "/heartbeat");
     if (answer || passes(answer.error())) return true;
-    std::fprintf(stderr, "muster: lost the worker: %s\n", answer.error().message.c_str());
+    std::fprintf(stderr, "muster: lost the worker: %s\n", harmless(answer.error().message).c_str());
     ::kill(child, SIGTERM);
     return false;
   }
@@ -333,7 +346,8 @@ class Lease {
   HostClient host_;
   const std::string requests_;
   json::object request_;
-  std::string trouble_;  // of the last question
+  std::string trouble_;   // of the last question
+  std::string reported_;  // the state that was printed last
   VerdictLine line_;
 };
 

@@ -10,14 +10,16 @@
 namespace muster::cli {
 
 // One line: what becomes of the request, and when if that is known.
-std::string verdict_line(const json::object& request);
+std::string request_line(const json::object& request, const View& view);
 
-// "p50 12:03, p90 12:07"
-std::string eta_text(const json::object& eta);
+// "p50 2026-01-02 12:03:00 (in 3m), p90 ..."
+std::string eta_text(const json::object& eta, const View& view);
 
-std::string show_why(const json::object& document, const Style& style);
-std::string show_expectations(const json::object& document, const Style& style);
-std::string show_load(const json::object& document, const Style& style);
-std::string show_worker_pools(const json::object& document, const Style& style);
+std::string show_why(const json::object& document, const View& view);
+std::string show_expectations(const json::object& document, const View& view);
+std::string show_load(const json::object& document, const View& view);
+std::string show_requests(const json::object& document, const View& view);
+std::string show_teams(const json::object& document, const View& view);
+std::string show_worker_pools(const json::object& document, const View& view);
 
 }  // namespace muster::cli

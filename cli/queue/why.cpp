@@ -20,21 +20,20 @@ json::object ask_why(const QueueOptions& options) {
 
 void print_why(const QueueOptions& options) {
   const json::object answer = ask_why(options);
-  if (options.as_json) return print_json(answer);
-  print(show_why(answer, Style::of_stdout()));
+  put_out(answer, options.as_json, options.view, show_why);
 }
 
 void print_eta(const QueueOptions& options) {
   if (options.subject.empty()) {
     const json::object answer = ask(options, "expectations");
-    if (options.as_json) return print_json(answer);
-    return print(show_expectations(answer, Style::of_stdout()));
+    return put_out(answer, options.as_json, options.view, show_expectations);
   }
-  const json::array stories = list_of(ask_why(options), "stories");
-  const json::object verdict = table_of(stories.at(0).as_object(), "verdict");
+  const std::vector<json::object> stories = objects_of(ask_why(options), "stories");
+  if (stories.empty()) fail(Error::internal("the host's answer cannot be read"));
+  const json::object verdict = table_of(stories[0], "verdict");
   if (options.as_json) return print_json(verdict);
   const json::object eta = table_of(verdict, "eta");
-  if (!eta.empty()) return print(eta_text(eta) + "\n");
+  if (!eta.empty()) return print(eta_text(eta, View::of_stdout()) + "\n");
   const std::string kind = text_of(verdict, "kind");
   print(kind == "placed" ? "now\n" : "unknown: " + text_of(verdict, "text") + "\n");
 }

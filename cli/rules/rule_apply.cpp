@@ -59,7 +59,10 @@ void refuse_new_errors(const fs::path& file, const rules::FileEdit& edit, bool a
   const auto problems = new_errors(file, edit, as_json);
   if (problems.empty()) return;
   if (as_json) {
-    print_json({{"error", "the edit would cause errors"}, {"problems", problems_json(problems)}});
+    print_json({{"error", "the edit would cause errors"},
+                {"code", "failed"},
+                {"exitCode", exit_failed},
+                {"problems", problems_json(problems)}});
   } else {
     const std::vector<rules::SourceFile> files = {{tidy(file), edit.after}};
     std::fputs(problems_text(problems, files, Style::of_stderr()).c_str(), stderr);

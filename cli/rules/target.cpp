@@ -160,14 +160,8 @@ FoundFolder find_name(const std::string& typed, const std::string& dir, bool wor
 }  // namespace
 
 void fail(int code, std::string_view sentence, bool as_json) {
-  if (as_json) {
-    print_json({{"error", sentence}});
-  } else {
-    const auto style = Style::of_stderr();
-    std::fprintf(stderr, "%s %s\n", style(Look::red, "muster:").c_str(),
-                 style(Look::plain, sentence).c_str());
-  }
-  throw Exit{code};
+  throw CommandFailure{code, std::string(sentence), code == exit_usage ? "usage" : "failed",
+                       as_json};
 }
 
 std::string tidy(const fs::path& path) {

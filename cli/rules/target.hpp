@@ -11,7 +11,7 @@
 
 namespace muster::cli {
 
-// Prints the sentence ("muster: ..." on stderr, or as JSON on stdout) and ends the program.
+// Ends the program with the sentence: see CommandFailure.
 [[noreturn]] void fail(int code, std::string_view sentence, bool as_json = false);
 
 // The worker configurations of one folder, as read.

@@ -1,4 +1,6 @@
 // What operators may do to the fleet through the API.
+#include <functional>
+
 #include "host/api/fleet_json.hpp"
 #include "host/api/handlers.hpp"
 #include "host/api/query_parameters.hpp"
@@ -51,6 +53,52 @@ FleetChangeOrFailure pause(const Call& call) {
 FleetChangeOrFailure resume(const Call& call) {
   return plain_change([pool = call.worker_pool_id(), id = launch_config_of(call)](
                           Fleet& fleet, Now now) { return fleet.resume(pool, id, now); });
+}
+
+// All launch configurations of a pool that could launch. They are changed one after the other, and
+// all of them or none are made durable.
+FleetChange change_launch_configs(
+    const Call& call,
+    const std::function<Result<void>(Fleet&, const WorkerPoolId&, const LaunchConfigId&, Now)>&
+        change) {
+  return plain_change([id = call.worker_pool_id(), change](Fleet& fleet, Now now) -> Result<void> {
+    const fleet::Pool* pool = fleet.find_pool(id);
+    if (!pool || !pool->spec)
+      return Error::not_found("there is no worker pool " + id.str() + "; see: muster pool list");
+    std::vector<LaunchConfigId> ids;
+    for (const fleet::Index at : pool->launch_configs)
+      if (fleet.launch_configs()[at].status != fleet::LaunchConfigStatus::archived)
+        ids.push_back(fleet.launch_configs()[at].spec->launch_config.launch_config_id);
+    if (ids.empty())
+      return Error::invalid("worker pool " + id.str() + " has no launch configuration yet");
+    for (const LaunchConfigId& each : ids)
+      if (const auto done = change(fleet, id, each, now); !done) return done.error();
+    return {};
+  });
+}
+
+FleetChangeOrFailure pause_pool(const Call& call) {
+  const auto wanted = pause_from(call, "");
+  if (!wanted) return wanted.error();
+  return change_launch_configs(call, [wanted = *wanted](Fleet& fleet, const WorkerPoolId& pool,
+                                                        const LaunchConfigId& id, Now now) {
+    return fleet.pause(pool, id, wanted.until, wanted.reason, now);
+  });
+}
+
+FleetChangeOrFailure resume_pool(const Call& call) {
+  return change_launch_configs(
+      call, [](Fleet& fleet, const WorkerPoolId& pool, const LaunchConfigId& id, Now now) {
+        return fleet.resume(pool, id, now);
+      });
+}
+
+FleetChangeOrFailure drain_worker(const Call& call) {
+  const std::string by = call.client_id().empty() ? "an operator" : call.client_id();
+  const std::string why = call.request().body.empty() ? "" : call.text("reason");
+  return plain_change(
+      [name = worker_of(call), reason = "drained by " + by + (why.empty() ? "" : ": " + why)](
+          Fleet& fleet, Now now) { return fleet.drain(name, reason, now); });
 }
 
 FleetChangeOrFailure remove_worker(const Call& call) {
@@ -136,6 +184,28 @@ std::vector<Endpoint> fleet_change_endpoints() {
        .errors = {bad_input, missing, unavailable},
        .category = "pools",
        .title = "Remove a pool that was made through the API; its workers drain"},
+      {.name = "pausePool",
+       .method = "POST",
+       .path = base + "/pools/{workerPoolId}/pause",
+       .scopes = all_of({"muster:pause-launch-config:<workerPoolId>"}),
+       .handler = pause_pool,
+       .input = "PauseRequest",
+       .output = "Empty",
+       .errors = {bad_input, missing, unavailable},
+       .category = "pools",
+       .title = "Launch nothing from a pool until a time",
+       .description =
+           "Pauses all its launch configurations. While all of them are paused, new ones "
+           "of the pool begin paused, too."},
+      {.name = "resumePool",
+       .method = "POST",
+       .path = base + "/pools/{workerPoolId}/resume",
+       .scopes = all_of({"muster:resume-launch-config:<workerPoolId>"}),
+       .handler = resume_pool,
+       .output = "Empty",
+       .errors = {bad_input, missing, unavailable},
+       .category = "pools",
+       .title = "End the pauses of all launch configurations of a pool"},
       {.name = "pauseLaunchConfig",
        .method = "POST",
        .path = base + "/pools/{workerPoolId}/launch-configs/{launchConfigId}/pause",
@@ -167,6 +237,17 @@ std::vector<Endpoint> fleet_change_endpoints() {
        .errors = {missing, unavailable},
        .category = "workers",
        .title = "Stop a worker"},
+      {.name = "drainWorker",
+       .method = "POST",
+       .path = base + "/pools/{workerPoolId}/workers/{workerGroup}/{workerId}/drain",
+       .scopes = all_of({"muster:remove-worker:<workerPoolId>"}),
+       .handler = drain_worker,
+       .input = "DrainRequest",
+       .input_required = false,
+       .output = "Empty",
+       .errors = {bad_input, missing, unavailable},
+       .category = "workers",
+       .title = "Give a worker no new work, and stop it when its work is done"},
       {.name = "quarantineWorker",
        .method = "POST",
        .path = base + "/pools/{workerPoolId}/workers/{workerGroup}/{workerId}/quarantine",

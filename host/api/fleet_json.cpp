@@ -111,6 +111,22 @@ json::object launch_config_detail(const fleet::Fleet& fleet, const fleet::Pool& 
   return document;
 }
 
+namespace {
+
+// When the first launch configuration of a pool that is paused as a whole may launch again.
+Time paused_until(const fleet::Fleet& fleet, const fleet::Pool& pool) {
+  Time first{};
+  for (const fleet::Index at : pool.launch_configs) {
+    const fleet::LaunchConfigState& each = fleet.launch_configs()[at];
+    if (each.status == fleet::LaunchConfigStatus::active) return {};
+    if (each.status == fleet::LaunchConfigStatus::paused)
+      first = first == Time{} ? each.paused_until : std::min(first, each.paused_until);
+  }
+  return first;
+}
+
+}  // namespace
+
 json::object pool_document(const fleet::Fleet& fleet, const fleet::Pool& pool, fleet::Now now) {
   json::object document{{"workerPoolId", pool.id.str()},
                         {"origin", pool.spec ? pool.spec->origin : ""},
@@ -120,6 +136,7 @@ json::object pool_document(const fleet::Fleet& fleet, const fleet::Pool& pool, f
                         {"verdict", verdict_document(fleet.verdict_of(pool, now))}};
   put_time(document, "created", pool.created);
   put_time(document, "lastModified", pool.last_modified);
+  put_time(document, "pausedUntil", paused_until(fleet, pool));
   if (!pool.demand.note.empty()) document["demandNote"] = pool.demand.note;
   if (pool.spec) {
     document["minCapacity"] = pool.spec->settings.min_capacity;

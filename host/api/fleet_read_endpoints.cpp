@@ -120,18 +120,24 @@ Result<WantedWorkers> wanted_workers(const Call& call) {
   return wanted;
 }
 
-// Newest first.
-Answer list_workers(const Call& call, const Fleet& fleet, Now) {
+// Newest first, of one pool or of all.
+Answer list_workers_of(const Call& call, const Fleet& fleet, const Pool* only) {
   const auto limit = call.query().limit();
   if (!limit) return to_failure(limit.error());
   const auto wanted = wanted_workers(call);
   if (!wanted) return to_failure(wanted.error());
-  const Pool* pool = fleet.find_pool(call.worker_pool_id());
-  if (!pool) return no_pool(call);
   std::vector<const Worker*> chosen;
-  for (const auto* list : {&pool->workers, &pool->stopped})
-    for (const fleet::Index at : *list)
-      if (wanted->fits(fleet, fleet.workers()[at])) chosen.push_back(&fleet.workers()[at]);
+  const auto choose = [&](const Pool& pool) {
+    for (const auto* list : {&pool.workers, &pool.stopped})
+      for (const fleet::Index at : *list)
+        if (wanted->fits(fleet, fleet.workers()[at])) chosen.push_back(&fleet.workers()[at]);
+  };
+  if (only) {
+    choose(*only);
+  } else {
+    for (const Pool& pool : fleet.pools())
+      if (!pool.removed()) choose(pool);
+  }
   bool more = chosen.size() > *limit;
   keep_first(chosen, *limit,
              [](const Worker* a, const Worker* b) { return a->number > b->number; });
@@ -141,6 +147,19 @@ Answer list_workers(const Call& call, const Fleet& fleet, Now) {
                        })}};
   if (more) answer["next"] = last->number;
   return json_answer(answer);
+}
+
+Answer list_workers(const Call& call, const Fleet& fleet, Now) {
+  const Pool* pool = fleet.find_pool(call.worker_pool_id());
+  return pool ? list_workers_of(call, fleet, pool) : no_pool(call);
+}
+
+Answer list_all_workers(const Call& call, const Fleet& fleet, Now) {
+  const std::string id = call.query().text("workerPoolId");
+  if (id.empty()) return list_workers_of(call, fleet, nullptr);
+  if (const Pool* pool = fleet.find_pool(WorkerPoolId(id)))
+    return list_workers_of(call, fleet, pool);
+  return not_found("there is no worker pool " + id + "; see: muster pool list");
 }
 
 Failure no_worker(const Call& call) {
@@ -315,6 +334,17 @@ std::vector<Endpoint> fleet_read_endpoints() {
        .errors = {bad_input, missing, unavailable},
        .category = "workers",
        .title = "Workers of a pool, the newest first"},
+      {.name = "listAllWorkers",
+       .method = "GET",
+       .path = base + "/workers",
+       .scopes = all_of({"muster:get:workers"}),
+       .handler = list_all_workers,
+       .query = {parameter::limit, parameter::before, parameter::worker_state, parameter::of_pool,
+                 parameter::of_launch_config, parameter::of_provider},
+       .output = "WorkerList",
+       .errors = {bad_input, missing, unavailable},
+       .category = "workers",
+       .title = "Workers of all pools, the newest first"},
       {.name = "getWorker",
        .method = "GET",
        .path = base + "/pools/{workerPoolId}/workers/{workerGroup}/{workerId}",

@@ -71,6 +71,9 @@ json::object fleet_summary(const Services& services, const Fleet* fleet) {
 Answer status_of_host(const Services& services, const Fleet* fleet) {
   json::object document = services.status_document();
   document["fleet"] = fleet_summary(services, fleet);
+  // As /readyz has it.
+  if (document.at("state") == "ready" && document.at("fleet").as_object().at("state") != "deciding")
+    document["state"] = "notReady";
   if (services.store) document["rowsSetAside"] = services.store->set_aside().size();
   if (services.events) document["events"] = services.events->status_json();
   return json_answer(document);

@@ -41,9 +41,12 @@ inline constexpr QueryParameter of_pool{
     .name = "workerPoolId", .pattern = &identifiers::worker_pool_id, .description = "ofPool"};
 inline constexpr QueryParameter of_provider{
     .name = "providerId", .pattern = &identifiers::name, .description = "ofProvider"};
+inline constexpr QueryParameter of_team{
+    .name = "team", .pattern = &identifiers::name, .description = "ofTeam"};
 inline constexpr QueryParameter of_worker{
     .name = "workerId", .pattern = &identifiers::name, .description = "ofWorker"};
 inline constexpr QueryParameter refused{.name = "refused"};
+inline constexpr QueryParameter request_state{.name = "state", .description = "requestState"};
 inline constexpr QueryParameter subject{.name = "subject"};
 inline constexpr QueryParameter verdict{.name = "verdict"};
 inline constexpr QueryParameter wait{.name = "wait"};

@@ -1,4 +1,5 @@
 // Requests for a worker: made, waited for, extended and released.
+#include <algorithm>
 #include <charconv>
 
 #include <muster/codec.hpp>
@@ -230,6 +231,38 @@ Answer list_requests(const Call& call, const Fleet& fleet, Now now) {
   return json_answer(json::object{{"requests", std::move(requests)}});
 }
 
+// Of all teams, or of one; `next` is the number of the last one that was shown.
+Answer list_all_requests(const Call& call, const Fleet& fleet, Now now) {
+  const auto limit = call.query().limit();
+  if (!limit) return to_failure(limit.error());
+  const auto after = call.query().number("after", 0, 0, INT64_MAX);
+  if (!after) return to_failure(after.error());
+  const std::string team = call.query().text("team"), state = call.query().text("state");
+  const auto states = enum_names(queue::RequestState{});
+  if (!state.empty() && std::ranges::find(states, state) == states.end())
+    return input_error("`state` is one of waiting, held, ended");
+  std::vector<const queue::Request*> chosen;
+  for (const queue::Request& each : fleet.queue().requests())
+    if (each.number > *after && (state.empty() || name_of(each.state) == state) &&
+        (team.empty() || fleet.queue().teams()[each.team].id.str() == team))
+      chosen.push_back(&each);
+  std::ranges::sort(chosen, {}, &queue::Request::number);
+  json::array requests;
+  http::PageBudget page;
+  std::int64_t next = 0;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (i == *limit || page.is_full()) {
+      next = chosen[i - 1]->number;
+      break;
+    }
+    requests.push_back(request_document(*chosen[i], fleet, now));
+    page.take(requests.back());
+  }
+  json::object answer{{"requests", std::move(requests)}};
+  if (next > 0) answer["next"] = std::to_string(next);
+  return json_answer(answer);
+}
+
 // Whatever its team.
 Answer show_any(const Call& call, const Fleet& fleet, Now now) {
   const queue::Request* found = fleet.queue().find(number_of(call));
@@ -253,6 +286,16 @@ std::vector<Endpoint> queue_request_endpoints() {
        .errors = {bad_input, unavailable},
        .category = "queue",
        .title = "A team's requests"},
+      {.name = "listAllRequests",
+       .method = "GET",
+       .path = base + "/requests",
+       .scopes = all_of({"muster:get:requests"}),
+       .handler = list_all_requests,
+       .query = {parameter::limit, parameter::after, parameter::of_team, parameter::request_state},
+       .output = "QueueRequestList",
+       .errors = {bad_input, unavailable},
+       .category = "queue",
+       .title = "Requests of all teams, the oldest first"},
       {.name = "showAnyRequest",
        .method = "GET",
        .path = base + "/requests/{requestId}",

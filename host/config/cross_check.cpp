@@ -58,14 +58,12 @@ class CrossCheck {
 
   void check_listen() {
     const auto* written = document_.root.if_contains("listen");
-    if (!written) return;
-    const auto listen = parse_listen_address(std::string_view(written->get_string()));
-    if (!listen)
+    if (written && !parse_listen_address(std::string_view(written->get_string())))
       return error("/listen",
                    json::write(*written) + " is not an IP address and a port from 0 to 65535",
                    "write for example \"127.0.0.1:8600\", \"[::1]:8600\" or \"0.0.0.0:8600\"");
-    if (!listen->loopback && !host_.http.tls)
-      warning("/listen", "tokens travel in clear text to and from " + to_string(*listen),
+    if (!host_.listen.loopback && !host_.http.tls)
+      warning("/listen", "tokens travel in clear text to and from " + to_string(host_.listen),
               "write [http.tls], or listen on 127.0.0.1 behind a proxy that speaks TLS, unless the "
               "network is trusted");
   }

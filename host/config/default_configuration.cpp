@@ -88,6 +88,18 @@ Defaults defaults_for(const fs::path& executable, const Environment& environment
   return defaults;
 }
 
+Defaults with_overrides(Defaults defaults, const std::optional<fs::path>& data_directory,
+                        const std::optional<ListenAddress>& listen) {
+  defaults.listen = listen;
+  if (!data_directory) return defaults;
+  const fs::path before = defaults.data_directory / "plugins.d";
+  for (fs::path& folder : defaults.plugin_folders)
+    if (folder == before) folder = *data_directory / "plugins.d";
+  defaults.data_directory = *data_directory;
+  defaults.data_directory_was_given = true;
+  return defaults;
+}
+
 std::string default_configuration_text(const Defaults& defaults) {
   std::string text = default_text;
   fill_in(text, "${dataDirectory}", toml_string(defaults.data_directory));

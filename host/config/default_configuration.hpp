@@ -21,6 +21,11 @@ std::string process_environment(const char* name);
 Defaults defaults_for(const std::filesystem::path& executable, const Environment& environment,
                       bool as_root);
 
+// The same with what the command line says, which is stronger than any file.
+Defaults with_overrides(Defaults defaults,
+                        const std::optional<std::filesystem::path>& data_directory,
+                        const std::optional<ListenAddress>& listen);
+
 // The folder with the plugins that are shipped with a program: ../lib/muster/plugins, beside an
 // installed one and in a build tree; if that is not there, ../lib/<triplet>/muster/plugins or
 // ../lib64/muster/plugins, where other packagers put it.

@@ -28,8 +28,10 @@ class Reader {
     HostConfiguration host;
     const auto listen = parse_listen_address(text(root, "listen").value_or("127.0.0.1:8600"));
     if (listen) host.listen = *listen;  // if not, the cross check says so
+    if (defaults_.listen) host.listen = *defaults_.listen;
     host.public_url = text(root, "publicUrl").value_or("");
-    const auto folder = text(root, "dataDirectory");
+    const auto folder =
+        defaults_.data_directory_was_given ? std::nullopt : text(root, "dataDirectory");
     host.data_directory = folder ? absolute(*folder) : absolute(defaults_.data_directory);
     if (const auto* folders = root.if_contains("pluginFolders"))
       for (const json::value& item : folders->get_array())
@@ -396,7 +398,8 @@ Report read_configuration_text(std::string_view text, const fs::path& file,
   SchemaCheck checked = check_against_schema(*document, schema_text);
   const fs::path base = file.empty() ? fs::current_path() : fs::absolute(file).parent_path();
   auto host = std::make_shared<HostConfiguration>(Reader(base, defaults).read(checked.sound.root));
-  host->data_directory_is_default = file.empty() || !document->root.contains("dataDirectory");
+  host->data_directory_is_default = !defaults.data_directory_was_given &&
+                                    (file.empty() || !document->root.contains("dataDirectory"));
   host->file = file.empty() ? fs::path() : fs::absolute(file).lexically_normal();
   host->document = document;
   report.mistakes = std::move(checked.mistakes);

@@ -18,6 +18,9 @@ namespace muster::config {
 struct Defaults {
   std::filesystem::path data_directory;
   std::vector<std::filesystem::path> plugin_folders;
+  // Of the command line: stronger than what the file says.
+  bool data_directory_was_given = false;
+  std::optional<ListenAddress> listen = {};
 };
 
 struct Report {

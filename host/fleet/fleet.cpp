@@ -293,6 +293,11 @@ Result<void> Fleet::remove_worker(const WorkerName& name, const std::string& rea
   return parts_->registration.remove(name, reason);
 }
 
+Result<void> Fleet::drain(const WorkerName& name, const std::string& reason, Now now) {
+  const Change change(*this, now);
+  return parts_->quarantine.drain(name, reason);
+}
+
 Result<void> Fleet::sign_off(const WorkerName& name, const std::string& reason, Now now) {
   const Change change(*this, now);
   return parts_->registration.sign_off(name, reason);

@@ -97,6 +97,9 @@ class Fleet {
                                     json::object extra, Now now);
   Result<void> interrupt(const WorkerName& name, const Interruption& interruption, Now now);
   Result<void> remove_worker(const WorkerName& name, const std::string& reason, Now now);
+  // It gets no new work and ends when it has none, or with its credentials; again changes nothing.
+  // Refused for a machine that its owner declared.
+  Result<void> drain(const WorkerName& name, const std::string& reason, Now now);
   // The worker itself says that it ends. A machine that stays known is absent then.
   Result<void> sign_off(const WorkerName& name, const std::string& reason, Now now);
   // Its provider has found that it is who it says, and not in the state that its pool wants. One

@@ -41,8 +41,11 @@ class Parser:
         return self.known[path]
 
     def subcommands(self, path):
-        _, _, listed = self.help(path).partition("\nSubcommands:\n")
-        return set(re.findall(r"^  ([a-z][a-z-]*)", listed.split("\n\n")[0], re.MULTILINE))
+        names = set()
+        for heading in ("\nSubcommands:\n", "\nOther spellings:\n"):
+            _, _, listed = self.help(path).partition(heading)
+            names |= set(re.findall(r"^  ([a-z][a-z-]*)", listed.split("\n\n")[0], re.MULTILINE))
+        return names
 
     def options(self, path):
         return set(re.findall(r"(?:^ +|,)(--?[A-Za-z][a-z-]*)", self.help(path), re.MULTILINE))

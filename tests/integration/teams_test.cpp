@@ -43,7 +43,12 @@ TEST_F(TeamsAndPools, are_refused_what_makes_no_sense) {
                 HasSubstr("there is no dedicated worker pool worker-manager/none; make it with: "
                           "muster set-worker-pool"));
   }
-  said({"set-worker-pool", "--name", "build"});
+  EXPECT_THAT(refused({"set-worker-pool", "--name", "none", "--yes"}),
+              HasSubstr("there is no worker pool worker-manager/none"));
+  EXPECT_THAT(refused({"set-worker-pool", "--name", "build"}),
+              AllOf(HasSubstr("nobody can use it"), HasSubstr("--yes")));
+  EXPECT_THAT(said({"worker-pools"}), HasSubstr("No pool is dedicated"));
+  said({"set-worker-pool", "--name", "build", "--yes"});
   EXPECT_THAT(refused({"attach-worker-pool", "--name", "build", "--team", ""}),
               HasSubstr("teams/0"));
   EXPECT_THAT(refused({"detach-worker-pool", "--name", "build", "--team", "ios"}),
@@ -56,7 +61,8 @@ TEST_F(TeamsAndPools, are_refused_what_makes_no_sense) {
 
 TEST_F(TeamsAndPools, use_what_they_are_attached_to) {
   EXPECT_THAT(said({"worker-pools"}), HasSubstr("No pool is dedicated"));
-  EXPECT_THAT(said({"set-worker-pool", "--name", "build"}), HasSubstr("worker-manager/build"));
+  EXPECT_THAT(said({"pool", "dedicate", "build", "--team", "ios"}),
+              HasSubstr("worker-manager/build serves ios"));
   said({"set-worker-pool", "--name", "build"});  // again changes nothing
   said({"attach-worker-pool", "--name", "build", "--team", "ios", "--team", "web"});
   EXPECT_THAT(said({"worker-pools"}), HasSubstr("ios, web"));
@@ -65,13 +71,14 @@ TEST_F(TeamsAndPools, use_what_they_are_attached_to) {
   said({"lease", "--team", "ios", "--", "true"});
   EXPECT_THAT(refused({"destroy-worker-pool", "--name", "build"}),
               HasSubstr("still serves 2 teams"));
-  said({"set-worker-pool", "--name", "mac"});
+  ASSERT_TRUE(host_.client().put(queue_api + "worker-pools/worker-manager%2Fmac", {}));
   EXPECT_THAT(refused({"attach-worker-pool", "--name", "mac", "--team", "new", "--team", "ios",
                        "--exclusive"}),
               HasSubstr("team ios is attached to worker pool worker-manager/build already"));
   said({"attach-worker-pool", "--name", "mac", "--team", "new", "--exclusive"});
-  said({"detach-worker-pool", "--name", "mac", "--team", "new"});
-  said({"destroy-worker-pool", "--name", "mac"});
+  EXPECT_THAT(refused({"pool", "detach", "mac", "--team", "new"}), HasSubstr("--yes"));
+  said({"detach-worker-pool", "--name", "mac", "--team", "new", "--yes"});
+  said({"pool", "share", "mac"});
   said({"detach-worker-pool", "--name", "build", "--team", "web"});
   refused({"lease", "--team", "web", "--wait", "1s", "--", "true"}, 75);
 }
@@ -122,7 +129,7 @@ TEST_F(TeamsAndPools,
   const std::string key = (folder / "key").string();
   ASSERT_EQ(run("/usr/bin/ssh-keygen", {"-q", "-t", "ed25519", "-N", "", "-f", key}).exit_code, 0);
   const auto set = [&](const std::string& option) {
-    return host_.muster({"set-worker-pool", "--name", "build", option});
+    return host_.muster({"set-worker-pool", "--name", "build", "--yes", option});
   };
   const Finished secret = set("--public-worker-key=" + key);
   EXPECT_EQ(secret.exit_code, 1);
@@ -155,7 +162,7 @@ TEST(TeamsOfFiles, are_changed_in_the_file_and_nowhere_else) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"set-worker-pool", "--name", "build"},
         {"attach-worker-pool", "--name", "build", "--team", "web"},
-        {"detach-worker-pool", "--name", "build", "--team", "ios"},
+        {"detach-worker-pool", "--name", "build", "--team", "ios", "--yes"},
         {"destroy-worker-pool", "--name", "build"}})
     EXPECT_THAT(refused(arguments), HasSubstr("build.toml: change them there"));
   EXPECT_THAT(refused({"set-team", "--name", "limited", "--weight", "2"}),

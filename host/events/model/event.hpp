@@ -11,8 +11,8 @@ namespace muster::events {
 // Pools: worker-pool-created, -updated, -removed.
 //
 // Workers: worker-requested (intended, without a name yet), worker-launched (its instance is
-// known), worker-running, worker-quarantined, worker-released, worker-stopping, worker-stopped,
-// worker-error.
+// known), worker-running, worker-draining, worker-quarantined, worker-released, worker-stopping,
+// worker-stopped, worker-error.
 //
 // Launch configurations: launch-configuration-created, -updated, -archived, -paused, -resumed.
 //

@@ -97,7 +97,13 @@ void PoolConfiguration::take_pool(Index index, const std::shared_ptr<const PoolS
                        change_of_provider(*before, *spec));
   for (const auto& [known, launch_config] : changes.kept)
     keep_launch_config(known, launch_config, report);
-  for (const auto& launch_config : changes.created) create_launch_config(index, launch_config);
+  const auto pause = pause_of(pools_[index]);
+  for (const auto& launch_config : changes.created) {
+    create_launch_config(index, launch_config);
+    if (pause)
+      (void)this->pause(pools_[index].id, launch_config->launch_config.launch_config_id,
+                        pause->first, pause->second);
+  }
   for (const Index at : changes.archived) archive(at);
   Pool& pool = pools_[index];
   if (changed) {
@@ -316,6 +322,20 @@ Result<void> PoolConfiguration::pause(const WorkerPoolId& pool, const LaunchConf
   agenda_.set_timer(launch_config.pool, until);
   agenda_.wake(launch_config.pool);
   return {};
+}
+
+// Of a pool none of whose launch configurations may launch: new ones begin with the pause that ends
+// last.
+std::optional<std::pair<Time, std::string>> PoolConfiguration::pause_of(const Pool& pool) const {
+  std::optional<std::pair<Time, std::string>> pause;
+  for (const Index at : pool.launch_configs) {
+    const LaunchConfigState& each = launch_configs_[at];
+    if (each.status == LaunchConfigStatus::active) return std::nullopt;
+    if (each.status == LaunchConfigStatus::paused && each.paused_until > clock_.now() &&
+        (!pause || each.paused_until > pause->first))
+      pause.emplace(each.paused_until, each.pause_reason);
+  }
+  return pause;
 }
 
 Result<void> PoolConfiguration::resume(const WorkerPoolId& pool, const LaunchConfigId& id) {

@@ -67,6 +67,7 @@ class PoolConfiguration : Stage {
   std::optional<Error> refuse_file_pool(const WorkerPoolId& pool) const;
   Result<Index> active_launch_config(const WorkerPoolId& pool, const LaunchConfigId& id) const;
   void end_pause(Index launch_config, const char* why);
+  std::optional<std::pair<Time, std::string>> pause_of(const Pool& pool) const;
 
   QueueLink& link_;
   Renewal& renewal_;

@@ -11,6 +11,7 @@ void Quarantine::on_lapse(Index index) {
   const Worker& worker = workers_[index];
   const char* const title = "did not register again";
   const std::string why = "its credentials expired and it did not ask for new ones in time";
+  if (worker.drain == Drain::removed) return termination_.stop(index, worker.reason);
   if (worker.drain == Drain::outdated) {
     if (worker.persists_when_absent() && pools_[worker.pool].spec)
       return set_aside(index, "outdated: " + worker.reason);
@@ -72,10 +73,29 @@ Result<void> Quarantine::set(const WorkerName& name, Time until, const std::stri
   }
   const std::string text = "quarantined until " + format_time(until) + because;
   // The others end anyway and for good, or wait for more than the time.
-  if (worker.drain != Drain::outdated && worker.drain != Drain::interrupted &&
+  if (!worker.ends_with_credentials() && worker.drain != Drain::interrupted &&
       worker.drain != Drain::nonconformant)
     draining_.start(*index, Drain::quarantined, text);
   report("worker-quarantined", worker, text, {{"reason", reason}, {"until", format_time(until)}});
+  return {};
+}
+
+Result<void> Quarantine::drain(const WorkerName& name, const std::string& reason) {
+  const auto index = table_.known(name);
+  if (!index) return index.error();
+  const Worker& worker = workers_[*index];
+  if (worker.declared())
+    return Error::invalid(in_words(name) +
+                          " is a machine that its owner declared, and would come back: quarantine "
+                          "it instead");
+  if (worker.state == WorkerState::stopping || worker.state == WorkerState::stopped) return {};
+  if (worker.state == WorkerState::requested) {
+    termination_.stop(*index, reason);
+    return {};
+  }
+  if (worker.is_draining_out() && worker.drain != Drain::surplus) return {};  // it ends anyway
+  draining_.start(*index, Drain::removed, reason);
+  report("worker-draining", worker, reason, {{"reason", reason}});
   return {};
 }
 

@@ -15,6 +15,8 @@ class Quarantine : Stage {
       : Stage(context), termination_(termination), draining_(draining) {}
 
   // See Fleet::quarantine and Fleet::not_conformant.
+  // See Fleet::drain.
+  Result<void> drain(const WorkerName& name, const std::string& reason);
   Result<void> set(const WorkerName& name, Time until, const std::string& reason);
   void not_conformant(const WorkerName& name, const ProviderId& provider,
                       const std::string& reason);

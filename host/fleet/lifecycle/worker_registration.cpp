@@ -10,6 +10,10 @@
 namespace muster::fleet {
 namespace {
 
+std::string why_it_ends(const Worker& worker) {
+  return (worker.drain == Drain::outdated ? " is outdated: " : " is drained: ") + worker.reason;
+}
+
 Error no_longer_wanted(std::string message) {
   return Error::not_found(std::move(message)).with_code("gone");
 }
@@ -56,8 +60,7 @@ Result<Registered> WorkerRegistration::register_worker(const WorkerName& name,
     termination_.stop(index, "outdated before it registered: " + why);
     return no_longer_wanted(in_words(name) + " is outdated: " + why);
   }
-  if (worker.drain == Drain::outdated)
-    return no_longer_wanted(in_words(name) + " is outdated: " + worker.reason);
+  if (worker.ends_with_credentials()) return no_longer_wanted(in_words(name) + why_it_ends(worker));
   if (worker.declared() && launch_config.outdated)
     return no_longer_wanted(in_words(name) + " is outdated: " + *launch_config.outdated);
   if (!may_register(worker, proven.registration_key))
@@ -137,7 +140,7 @@ bool WorkerRegistration::may_finish(const Worker& worker, Time now) const {
 Time WorkerRegistration::renewed_until(const Worker& worker, Time now) const {
   const Lifecycle& life = registry_.lifecycle_of(worker);
   const Time expire = now + life.reregistration_timeout;
-  if (worker.drain != Drain::outdated) return expire;
+  if (!worker.ends_with_credentials()) return expire;
   return std::max(worker.credentials_expire, std::min(expire, worker.since + life.finish_tasks));
 }
 
@@ -180,9 +183,9 @@ Result<Registered> WorkerRegistration::reregister_worker(const WorkerName& name,
   const auto index = renewing(name, secret);
   if (!index) return index.error();
   const Worker& worker = workers_[*index];
-  const bool outdated = worker.drain == Drain::outdated;
+  const bool outdated = worker.ends_with_credentials();
   if (outdated && !may_finish(worker, clock_.now())) {
-    Error told = no_longer_wanted(in_words(name) + " is outdated: " + worker.reason);
+    Error told = no_longer_wanted(in_words(name) + why_it_ends(worker));
     if (worker.declared() && pools_[worker.pool].spec)
       quarantine_.set_aside(*index, "outdated: " + worker.reason);
     return told;
@@ -199,9 +202,9 @@ Result<Registered> WorkerRegistration::renewal_without_store(const WorkerName& n
   const auto index = renewing(name, secret);
   if (!index) return index.error();
   const Worker& worker = workers_[*index];
-  const bool outdated = worker.drain == Drain::outdated;
+  const bool outdated = worker.ends_with_credentials();
   if (outdated && !may_finish(worker, now))
-    return no_longer_wanted(in_words(name) + " is outdated: " + worker.reason);
+    return no_longer_wanted(in_words(name) + why_it_ends(worker));
   return Registered{worker.number,
                     launch_configs_[worker.launch_config].spec->launch_config.launch_config_id,
                     renewed_until(worker, now),

@@ -52,7 +52,7 @@ void WorkerTimers::on_running(Index index) {
     return termination_.stop(index, "its owner declared it until " + format_time(worker.expires));
   if (may_judge && deadlines_.lapse(worker) <= now) return quarantine_.on_lapse(index);
   // An outdated one has until its credentials expire.
-  if (may_judge && worker.busy <= 0 && worker.drain != Drain::outdated && !worker.declared() &&
+  if (may_judge && worker.busy <= 0 && !worker.ends_with_credentials() && !worker.declared() &&
       deadlines_.is_inactive(worker) <= now)
     return termination_.stop_with_error(index, "inactivity-timeout", "was not active",
                                         "it did not report activity for " +
@@ -60,8 +60,8 @@ void WorkerTimers::on_running(Index index) {
                                             " s");
   if (worker.quarantined_until != Time{} && worker.quarantined_until <= now)
     return quarantine_.expire(index);
-  if (worker.drain == Drain::surplus && worker.busy == 0 && may_judge &&
-      deadlines_.drain_ends(worker) <= now)
+  if ((worker.drain == Drain::surplus || worker.drain == Drain::removed) && worker.busy == 0 &&
+      may_judge && deadlines_.drain_ends(worker) <= now)
     return termination_.stop(index, worker.reason);
   if (worker.drain == Drain::none && worker.busy == 0 && may_judge &&
       deadlines_.is_long_idle(worker) <= now)

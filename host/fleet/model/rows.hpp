@@ -33,8 +33,8 @@ enum class Drain {
   surplus,
   outdated,
   interrupted,
-  quarantined,  // until an operator's time
-  removed,
+  quarantined,   // until an operator's time
+  removed,       // an operator drains it
   absent,        // declared and not registered: it comes back by registering
   nonconformant  // not in the state that its pool wants: likewise, in that state
 };

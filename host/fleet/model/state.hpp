@@ -72,6 +72,9 @@ struct Worker {
   bool signed_off() const {
     return drain == Drain::absent && registered != Time{} && credentials_expire == Time{};
   }
+  // It is told to end with its credentials, at the latest: it is outdated, or an operator drains
+  // it.
+  bool ends_with_credentials() const { return drain == Drain::outdated || drain == Drain::removed; }
   // It is to end when its work is done.
   bool is_draining_out() const {
     return signed_off() ||

@@ -29,13 +29,14 @@ Time Deadlines::due(const Worker& worker) const {
     case WorkerState::running:
       if (const Time lapsed = lapse(worker); lapsed != Time::max()) judged_at(lapsed);
       if (worker.expires != Time{}) by(worker.expires);
-      if (worker.busy <= 0 && worker.drain != Drain::outdated && !worker.declared())
+      if (worker.busy <= 0 && !worker.ends_with_credentials() && !worker.declared())
         judged_at(is_inactive(worker));
       if (worker.drain == Drain::none && worker.busy == 0) {
         const Time idle = std::max(is_long_idle(worker), clock_.grace_until());
         if (idle > clock_.now()) by(idle);
       }
-      if (worker.drain == Drain::surplus && worker.busy == 0) judged_at(drain_ends(worker));
+      if ((worker.drain == Drain::surplus || worker.drain == Drain::removed) && worker.busy == 0)
+        judged_at(drain_ends(worker));
       if (worker.quarantined_until != Time{}) by(worker.quarantined_until);
       break;
     case WorkerState::stopping:
@@ -75,10 +76,10 @@ Time Deadlines::lapse(const Worker& worker) const {
   const Time outdated_ends = credentials_end(worker, settings_.after_credentials);
   if (!worker.persists_when_absent()) {
     if (worker.credentials_expire == Time{}) return Time::max();
-    return worker.drain == Drain::outdated ? outdated_ends : credentials_end(worker, 0ms);
+    return worker.ends_with_credentials() ? outdated_ends : credentials_end(worker, 0ms);
   }
   if (worker.drain == Drain::none) return credentials_end(worker, 0ms);
-  return worker.drain == Drain::outdated ? outdated_ends : Time::max();
+  return worker.ends_with_credentials() ? outdated_ends : Time::max();
 }
 
 Time Deadlines::registration_ends(const Worker& worker) const {

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/stored_login.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace muster::cli {
@@ -118,6 +119,74 @@ TEST_F(HostAddressTest, the_order_is_options_environment_login_local_host) {
             "https://o.example");
   EXPECT_EQ(found({.url = "https://o.example", .token = "t", .ca_file = "/x"})->token, "t");
   EXPECT_EQ(found({.url = "https://o.example", .token = "t", .ca_file = "/x"})->ca_file, "/x");
+}
+
+class ContextsTest : public HostAddressTest {
+ protected:
+  void add(const std::string& name, const std::string& url, const std::string& token) {
+    ASSERT_TRUE(change_contexts(environment, [&](Contexts& contexts) -> Result<void> {
+      contexts.all[name] = {.url = url, .token = token};
+      return {};
+    }));
+  }
+  void use(const std::string& name) {
+    ASSERT_TRUE(change_contexts(environment, [&](Contexts& contexts) -> Result<void> {
+      contexts.current = name;
+      return {};
+    }));
+  }
+};
+
+TEST_F(ContextsTest, that_are_not_there_are_an_error_with_the_nearest_name) {
+  add("production", "https://p.example", "p");
+  EXPECT_THAT(problem({.context = "prodution"}), HasSubstr("did you mean production?"));
+  use("gone");
+  EXPECT_THAT(problem(), HasSubstr("there is no context gone"));
+}
+
+TEST_F(ContextsTest, that_others_may_read_or_that_are_damaged_are_refused) {
+  add("a", "https://a.example", "a");
+  const fs::path file = *contexts_file(environment);
+  struct ::stat found {};
+  ASSERT_EQ(::stat(file.c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0777, 0600U);
+  fs::permissions(file, fs::perms::group_read, fs::perm_options::add);
+  EXPECT_THAT(problem({.context = "a"}), HasSubstr("contexts.json"));
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+  std::ofstream(file) << "{";
+  EXPECT_THAT(problem({.context = "a"}), HasSubstr("is damaged"));
+}
+
+TEST_F(ContextsTest, that_fail_to_change_stay_as_they_are) {
+  add("a", "https://a.example", "a");
+  EXPECT_FALSE(change_contexts(environment, [](Contexts& contexts) -> Result<void> {
+    contexts.all.clear();
+    return Error::invalid("no");
+  }));
+  EXPECT_EQ(found({.context = "a"})->token, "a");
+}
+
+TEST_F(ContextsTest, come_before_the_login_and_a_named_one_before_the_environment) {
+  ASSERT_TRUE(write_login({.url = "https://in.example", .token = "login"}, environment));
+  add("a", "https://a.example/", "a");
+  EXPECT_EQ(found()->url, "https://in.example");
+  use("a");
+  EXPECT_EQ(found()->url, "https://a.example");
+  EXPECT_EQ(found()->token, "a");
+  variables["MUSTER_URL"] = "https://env.example";
+  variables["MUSTER_TOKEN"] = "env";
+  EXPECT_EQ(found()->url, "https://env.example");
+  EXPECT_EQ(found({.context = "a"})->token, "a");
+  variables["MUSTER_CONTEXT"] = "a";
+  EXPECT_EQ(found()->url, "https://a.example");
+  EXPECT_EQ(found({.url = "https://b.example", .token = "b"})->url, "https://b.example");
+  EXPECT_THAT(problem({.url = "https://b.example", .context = "a"}), HasSubstr("--context"));
+}
+
+TEST_F(ContextsTest, show_their_secrets_to_no_other_host) {
+  add("a", "https://a.example", "a");
+  use("a");
+  EXPECT_THAT(problem({.url = "https://b.example"}), HasSubstr("no token for https://b.example"));
 }
 
 }  // namespace

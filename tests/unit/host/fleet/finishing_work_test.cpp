@@ -160,5 +160,65 @@ TEST(FinishingWork, counts_against_the_budget_of_cycling) {
   EXPECT_EQ(driver.pool("p/w").outdated_draining, 1);
 }
 
+// -------------------------------------------------------------------------------------------------
+// By an operator
+
+struct Drained {
+  explicit Drained(int busy) : driver(simple_fleet(with_image("one", short_leases))) {
+    driver.demand("p/w", 1);
+    driver.demand("p/w", 0);
+    driver.register_all();
+    EXPECT_TRUE(driver.active("cloud-1", busy).has_value());
+    EXPECT_TRUE(drain("cloud-1").has_value());
+  }
+  Result<void> drain(const std::string& id) {
+    auto done = driver.fleet().drain(driver.name(id), "drained by ops", driver.now());
+    driver.settle();
+    return done;
+  }
+
+  FleetDriver driver;
+};
+
+TEST(Draining, is_refused_for_a_worker_that_is_not_there_or_comes_back) {
+  Drained drained(1);
+  EXPECT_EQ(drained.drain("cloud-9").error().error_class, ErrorClass::not_found);
+  const WorkerName name{WorkerPoolId("p/w"), WorkerGroup("r"), WorkerId("m-1")};
+  ASSERT_TRUE(drained.driver.fleet().declare_worker(
+      {.name = name, .provider_id = ProviderId("cloud"), .expires = drained.driver.wall() + 100h},
+      drained.driver.now()));
+  EXPECT_THAT(drained.drain("m-1").error().message, HasSubstr("quarantine it instead"));
+}
+
+TEST(Draining, lets_a_worker_finish_and_ends_it_when_it_is_idle) {
+  Drained drained(1);
+  EXPECT_EQ(drained.driver.worker("cloud-1")->drain, Drain::removed);
+  const auto renewed = drained.driver.fleet().reregister_worker(
+      drained.driver.name("cloud-1"), drained.driver.secret, drained.driver.secret,
+      drained.driver.now());
+  ASSERT_TRUE(renewed.has_value());
+  EXPECT_THAT(renewed->outdated.value_or(""), HasSubstr("drained by ops")) << "it is told";
+  drained.driver.advance(10min);
+  ASSERT_EQ(drained.driver.worker("cloud-1")->state, WorkerState::running);
+  ASSERT_TRUE(drained.driver.active("cloud-1", 0));
+  drained.driver.advance(10min);
+  EXPECT_NE(drained.driver.worker("cloud-1")->state, WorkerState::running);
+}
+
+TEST(Draining, goes_on_over_a_restart_and_again_changes_nothing) {
+  Drained drained(1);
+  ASSERT_TRUE(drained.drain("cloud-1"));
+  drained.driver.crash();
+  drained.driver.start_again();
+  EXPECT_EQ(drained.driver.worker("cloud-1")->drain, Drain::removed);
+}
+
+TEST(Draining, of_a_worker_that_never_renews_ends_with_its_credentials_and_is_no_error) {
+  Drained drained(1);
+  drained.driver.advance(3h);
+  EXPECT_NE(drained.driver.worker("cloud-1")->state, WorkerState::running);
+  EXPECT_THAT(drained.driver.worker("cloud-1")->reason, HasSubstr("drained by ops"));
+}
+
 }  // namespace
 }  // namespace muster::fleet

@@ -400,6 +400,18 @@ TEST(Pauses, survive_a_restart_and_a_change_of_the_configuration) {
   EXPECT_EQ(driver.launch_config("lc-1")->status, LaunchConfigStatus::active);
 }
 
+TEST(Pauses, of_all_launch_configurations_of_a_pool_hold_for_new_ones_too) {
+  FleetDriver driver = simple_fleet();
+  ASSERT_TRUE(driver.fleet().pause(WorkerPoolId("p/w"), LaunchConfigId("lc-1"), driver.wall() + 1h,
+                                   "maintenance", driver.now()));
+  driver.configure({with({with_image("lc-2", "two")})});
+  EXPECT_EQ(driver.launch_config("lc-2")->status, LaunchConfigStatus::paused);
+  EXPECT_EQ(driver.launch_config("lc-2")->pause_reason, "maintenance");
+  ASSERT_TRUE(driver.fleet().resume(WorkerPoolId("p/w"), LaunchConfigId("lc-2"), driver.now()));
+  driver.configure({with({with_image("lc-3", "three")})});
+  EXPECT_EQ(driver.launch_config("lc-3")->status, LaunchConfigStatus::active);
+}
+
 TEST(Pauses, end_when_an_operator_says_so) {
   FleetDriver driver = simple_fleet();
   ASSERT_TRUE(driver.fleet().pause(WorkerPoolId("p/w"), LaunchConfigId("lc-1"), driver.wall() + 1h,
