@@ -22,7 +22,8 @@ std::string first_lines(const std::vector<std::string>& problems) {
 }
 
 bool is_refused(const pools::Status& status) {
-  return (!status.refused_revision.empty() && !status.problems.empty()) ||
+  return (!status.refused_revision.empty() &&
+          (!status.problems.empty() || !status.held_files.empty())) ||
          !status.source_error.empty() || status.held_back;
 }
 
@@ -30,9 +31,12 @@ std::string why_refused(const pools::Status& status) {
   if (!status.source_error.empty()) return status.source_error;
   if (status.held_back)
     return "worker configurations are gone, and the last ones stay in force. Put them back, or "
-           "accept it: muster accept-empty-configurations";
+           "accept it: muster config accept-empty";
+  std::vector<std::string> held;
+  for (const pools::HeldFile& file : status.held_files) held.push_back(file.file);
   return count_of(status.problems.size(), "problem") +
-         " in the newest worker configurations; the last good ones serve. See: muster status";
+         " in the newest worker configurations; what served last stays in force" +
+         (held.empty() ? "" : " for\n" + first_lines(held)) + "\nSee: muster status";
 }
 
 }  // namespace
