@@ -73,7 +73,7 @@ Judgement judged_by_host(std::span<const rules::SourceFile> files, const HostOpt
                                     "", "unreadableFile"});
   }
   HostClient client = connect(host);
-  const auto answer = client.post("/worker-configurations/check", {{"files", std::move(sent)}});
+  const auto answer = client.post("/api/muster/v1/worker-configurations/check", {{"files", std::move(sent)}});
   if (!answer)
     fail(exit_failed, "The host " + host.url + " cannot judge: " + answer.error().message,
          as_json);
