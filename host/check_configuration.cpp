@@ -61,9 +61,12 @@ class Check {
   }
 
  private:
-  void add(Severity severity, const std::string& pointer, std::string reason) {
-    result_.mistakes.push_back({severity, document_.value_position(pointer),
-                                config::key_path(document_.root, pointer), std::move(reason), ""});
+  void add(Severity severity, const std::string& pointer, std::string reason,
+           bool about_key = false) {
+    result_.mistakes.push_back(
+        {severity,
+         about_key ? document_.key_position(pointer) : document_.value_position(pointer),
+         config::key_path(document_.root, pointer), std::move(reason), ""});
   }
 
   // One that is not installed is told by the configuration's own check.
@@ -79,7 +82,8 @@ class Check {
                  "the plugin's schema of it is wrong: " + compiled.error().message);
     const auto violations = compiled->validate(json::value(instance.config));
     for (const json::Violation& violation : violations)
-      add(Severity::error, pointer + violation.path, violation.message);
+      add(Severity::error, pointer + violation.path, violation.message,
+          violation.schema_path.ends_with("/additionalProperties"));
     if (violations.empty()) try_to_start(found->second, instance, pointer);
   }
 

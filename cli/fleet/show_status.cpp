@@ -60,15 +60,20 @@ void add_instances(Lines& lines, const json::array& instances, const char* title
   }
 }
 
-void add_held_files(Lines& lines, const json::array& files) {
+// The reason is left out if it is among the problems, which are shown before.
+void add_held_files(Lines& lines, const json::array& files, const json::array& problems) {
   for (const json::value& item : files) {
     if (!item.is_object()) continue;
     const json::object& file = item.get_object();
+    const std::string reason = text_of(file, "reason");
+    bool is_shown = false;
+    for (const json::value& problem : problems)
+      is_shown |= problem.is_object() && text_of(problem.get_object(), "text") == reason;
     lines.add("held back",
               text_of(file, "file") +
-                  (text_of(file, "inForce") == "lastGood" ? " (its last good version is in force): "
-                                                          : " (no version of it can serve): ") +
-                  text_of(file, "reason"),
+                  (text_of(file, "inForce") == "lastGood" ? "; its last good version is in force"
+                                                          : "; no version of it can serve") +
+                  (is_shown ? "" : ": " + reason),
               Look::red);
   }
 }
@@ -86,7 +91,7 @@ void add_fleet(Lines& lines, const json::object& fleet) {
   lines.add("workers from", text_of(workers, "source"));
   lines.add("revision", text_of(workers, "revision"));
   lines.add_members(list_of(workers, "problems"), "text", "problem", Look::red);
-  add_held_files(lines, list_of(workers, "heldFiles"));
+  add_held_files(lines, list_of(workers, "heldFiles"), list_of(workers, "problems"));
   lines.add_members(list_of(workers, "waits"), "reason", "waits for", Look::yellow);
   const json::value* held = workers.if_contains("heldBack");
   lines.add(held && held->is_bool() && held->get_bool() ? "held back" : "source",

@@ -166,11 +166,11 @@ void PluginCatalog::apply_dropped(const Dropped& dropped, std::set<std::string>&
   if (deployed) return;
   if (deployed.error().error_class == ErrorClass::transient)
     seen_.erase(dropped.folder);  // worth another try
-  set_state(*version, PluginState::rejected, deployed.error().message);
   if (!plugin.active) fall_back(plugin);
-  // No version can serve all instances, so this one serves those that it can.
-  if (stored && !plugin.active && has_instances(plugin.plugin_id))
-    (void)deploy(plugin, version, Failing::alone);  // if none, it is refused already
+  // If no version can serve all instances, this one serves those that it can.
+  const bool serves_some = stored && !plugin.active && has_instances(plugin.plugin_id) &&
+                           deploy(plugin, version, Failing::alone);
+  if (!serves_some) set_state(*version, PluginState::rejected, deployed.error().message);
 }
 
 bool PluginCatalog::has_instances(const std::string& plugin_id) const {
