@@ -13,10 +13,10 @@
 namespace muster::aws {
 
 struct Call {
-  std::string service;                // "ec2", "sts", "sqs", "servicequotas"
-  std::string region;                 // "us-east-1"
-  std::string action;                 // "RunInstances"
-  json::object parameters = {};       // as AWS's own documentation spells them
+  std::string service;           // "ec2", "sts", "sqs", "servicequotas"
+  std::string region;            // "us-east-1"
+  std::string action;            // "RunInstances"
+  json::object parameters = {};  // as AWS's own documentation spells them
   // AWS takes the same call twice for one: it only reads, or it has a ClientToken. If not, it is
   // sent again only where it surely had no effect.
   bool idempotent = true;
@@ -37,8 +37,8 @@ class Api {
   // Errors are classified by the table (errors.json). `code` is AWS's own ("VcpuLimitExceeded"),
   // and the message has AWS's words and the request id. A parameter that the model does not know
   // or has in another type is `invalid`, with its path, and nothing is sent. Trouble without an
-  // answer of AWS has the code "noAnswer", and an answer that is none of AWS's the code "badAnswer".
-  // DryRun's good end is an error in AWS: its code is "DryRunOperation".
+  // answer of AWS has the code "noAnswer", and an answer that is none of AWS's the code
+  // "badAnswer". DryRun's good end is an error in AWS: its code is "DryRunOperation".
   virtual Result<json::object> call(const Call& call, const Context& context) = 0;
 
   // How far EC2's clock in the region is ahead of ours, as the answers so far say; nothing if that

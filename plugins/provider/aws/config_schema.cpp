@@ -1,33 +1,9 @@
 // What operators may write, for the host's checks and for people.
+#include "plugins/base/schema_parts.hpp"
 #include "plugins/provider/aws/settings.hpp"
 
 namespace muster::aws {
 namespace {
-
-json::object of_type(const char* type, const char* description) {
-  return {{"type", type}, {"description", description}};
-}
-
-json::object text_schema(const char* description) {
-  json::object schema = of_type("string", description);
-  schema["minLength"] = 1;
-  return schema;
-}
-
-json::object table_schema(const char* description, json::object properties,
-                          json::array needed = {}) {
-  json::object schema = of_type("object", description);
-  schema["additionalProperties"] = false;
-  schema["required"] = std::move(needed);
-  schema["properties"] = std::move(properties);
-  return schema;
-}
-
-json::object map_schema(const char* description, json::object values) {
-  json::object schema = of_type("object", description);
-  schema["additionalProperties"] = std::move(values);
-  return schema;
-}
 
 json::object list_schema(const char* description, json::object items) {
   json::object schema = of_type("array", description);

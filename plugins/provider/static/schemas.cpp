@@ -1,18 +1,9 @@
 // What operators and teams may write, for the host's checks and for people.
+#include "plugins/base/schema_parts.hpp"
 #include "plugins/provider/static/settings.hpp"
 
 namespace muster::static_machines {
 namespace {
-
-json::object of_type(const char* type, const char* description) {
-  return {{"type", type}, {"description", description}};
-}
-
-json::object text_schema(const char* description) {
-  json::object schema = of_type("string", description);
-  schema["minLength"] = 1;
-  return schema;
-}
 
 json::object texts_schema(const char* description) {
   json::object schema = of_type("array", description);
@@ -23,21 +14,6 @@ json::object texts_schema(const char* description) {
 json::object command_schema(const char* description) {
   json::object schema = texts_schema(description);
   schema["minItems"] = 1;
-  return schema;
-}
-
-json::object table_schema(const char* description, json::object properties,
-                          json::array needed = {}) {
-  json::object schema = of_type("object", description);
-  schema["additionalProperties"] = false;
-  schema["required"] = std::move(needed);
-  schema["properties"] = std::move(properties);
-  return schema;
-}
-
-json::object table_of(const char* description, json::object values) {
-  json::object schema = of_type("object", description);
-  schema["additionalProperties"] = std::move(values);
   return schema;
 }
 
@@ -67,7 +43,7 @@ json::object machine_schema() {
        {"powered", of_type("boolean",
                            "It sleeps until it is needed: the provider bids it, wakes it with "
                            "wakeCommand and ends it with powerOffCommand")},
-       {"variables", table_of("What the commands fill in for {name}", {{"type", "string"}})}},
+       {"variables", map_schema("What the commands fill in for {name}", {{"type", "string"}})}},
       {"workerPoolId", "workerId"});
 }
 
@@ -91,7 +67,7 @@ json::object config_schema() {
                                           "machines are expected to do that themselves")},
        {"commandTimeout", text_schema("How long a command may take, like \"60s\", which it is "
                                       "unless given; the deadline of the call ends it, too")},
-       {"pools", table_of("By workerPoolId", pool_schema())},
+       {"pools", map_schema("By workerPoolId", pool_schema())},
        {"machines", std::move(machines)}});
 }
 
@@ -105,11 +81,12 @@ json::object section_schema() {
   return table_schema(
       "What a pool wants of its machines",
       {{"state",
-        table_of("The state that machines must report when they register: a pattern, or a list of "
-                 "patterns, for each name",
-                 {{"anyOf",
-                   json::array{
-                       glob, json::object{{"type", "array"}, {"minItems", 1}, {"items", glob}}}}})},
+        map_schema(
+            "The state that machines must report when they register: a pattern, or a list of "
+            "patterns, for each name",
+            {{"anyOf",
+              json::array{glob,
+                          json::object{{"type", "array"}, {"minItems", 1}, {"items", glob}}}}})},
        {"pricePerCapacityHour", std::move(price)}});
 }
 
