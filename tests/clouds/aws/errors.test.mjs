@@ -17,7 +17,6 @@ const rows = [
   ['MaxSpotFleetRequestCountExceeded', 'quota', ['region'], /./],
   ['ResourceLimitExceeded', 'quota', ['region'], /./],
   ['TargetCapacityLimitExceededException', 'quota', ['region'], /./],
-  ['RequestLimitExceeded', 'throttle', ['region'], /./],
   ['AuthFailure.ServiceLinkedRoleCreationNotPermitted', 'auth', ['region', 'instanceType'], /AWSServiceRoleForEC2Spot/],
   ['UnauthorizedOperation', 'auth', ['region'], /permission/],
   ['AuthFailure', 'auth', ['region'], /credentials/],
@@ -26,6 +25,8 @@ const rows = [
   ['InvalidGroup.NotFound', 'config', ['region', 'launchConfigId'], /SecurityGroupIds/],
   ['InvalidSubnetID.NotFound', 'config', ['region', 'launchConfigId'], /./],
   ['Unsupported', 'config', ['region', 'zone', 'instanceType'], /./],
+  // The last one: the provider slows down for a while.
+  ['RequestLimitExceeded', 'throttle', ['region'], /./],
 ];
 
 describe('errors of AWS', () => {

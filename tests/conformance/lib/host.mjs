@@ -61,7 +61,7 @@ export class Host extends Musterd {
   }
 
   #configure(more, clients, workers) {
-    let text = Musterd.head;
+    let text = Musterd.head();
     fs.mkdirSync(path.join(this.folder, 'workers'));
     text += 'workerConfigurations = "workers"\n';
     for (const [name, content] of Object.entries(workers)) this.file(`workers/${name}`, content);

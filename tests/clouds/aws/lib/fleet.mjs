@@ -54,7 +54,7 @@ export class Fleet extends Musterd {
     const keys = this.file('aws-credentials', credentialsText(this.fake.credentials));
     const tables = Object.entries(providers).map(([name, special]) =>
       `[providers.${name}]\nplugin = "provider/aws"\nconfig = ${toml(providerConfig(this.fake, keys, special(this.fake, this)))}\n`);
-    this.file('muster.toml', `${Musterd.head}workerConfigurations = "workers"
+    this.file('muster.toml', `${Musterd.head(['provider/aws', 'provider/static', 'strategy/cheapest', 'strategy/classic'])}workerConfigurations = "workers"
 [log]
 format = "text"
 [http]
