@@ -54,7 +54,9 @@ CommandFailure usage_failure(const CLI::App& app, const CLI::ParseError& error,
   const CommandInfo root = describe(app, "muster");
   std::string message = usage_advice(root, arguments);
   const std::string path = named_command(root, arguments).path;
-  if (message.empty()) message = path + ": " + error.what();
+  const std::size_t name = std::string_view("muster ").size();
+  if (message.empty())
+    message = (path.size() < name ? "" : path.substr(name) + ": ") + error.what();
   return {exit_usage, message + "\nSee: " + path + " --help", "usage"};
 }
 

@@ -21,6 +21,19 @@ TEST(Start, a_wrong_command_line_exits_2) {
   EXPECT_EQ(run("musterd", {"--config"}).exit_code, 2);
   EXPECT_EQ(run("musterd", {"--log-level", "loud"}).exit_code, 2);
   EXPECT_EQ(run("musterd", {"extra"}).exit_code, 2);
+  for (const char* address : {"8600", "localhost:", "127.0.0.1:65536", "example.com:80", ""})
+    EXPECT_EQ(run("musterd", {"--check", "--listen", address}).exit_code, 2) << address;
+  EXPECT_EQ(run("musterd", {"--check", "--data-directory", ""}).exit_code, 2);
+}
+
+TEST(Start, the_command_line_is_stronger_than_the_configuration) {
+  TemporaryFolder folder;
+  std::ofstream(folder / "muster.toml") << "listen = \"127.0.0.1:1\"\ndataDirectory = \"unused\"\n";
+  Process host("musterd", {"--config", (folder / "muster.toml").string(), "--listen", "127.0.0.1:0",
+                           "--data-directory", (folder / "used").string()});
+  host.wait_for("musterd serves http://127.0.0.1:");
+  EXPECT_TRUE(fs::exists(folder / "used/address"));
+  EXPECT_FALSE(fs::exists(folder / "unused"));
 }
 
 TEST(Start, help_and_version_say_what_an_operator_needs) {

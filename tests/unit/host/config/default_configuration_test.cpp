@@ -41,6 +41,18 @@ TEST(DefaultConfiguration, the_data_directory_of_root_is_where_its_workers_can_p
   EXPECT_EQ(data_directory_with({{"HOME", home}}, true), folder / ".local/state/muster");
 }
 
+TEST(DefaultConfiguration, the_command_line_is_stronger_than_any_file) {
+  const Defaults defaults = with_overrides({"/before", {"/shipped", "/before/plugins.d"}},
+                                           fs::path("/given"), parse_listen_address("[::1]:0"));
+  const Report report = read_configuration_text(
+      "listen = \"127.0.0.1:1\"\ndataDirectory = \"/file\"\n", "/etc/muster.toml", defaults);
+  ASSERT_TRUE(report.configuration);
+  EXPECT_EQ(report.configuration->data_directory, "/given");
+  EXPECT_FALSE(report.configuration->data_directory_is_default);
+  EXPECT_EQ(to_string(report.configuration->listen), "[::1]:0");
+  EXPECT_EQ(report.configuration->plugin_folders.back(), "/given/plugins.d");
+}
+
 TEST(DefaultConfiguration, shipped_plugins_are_found_beside_the_program) {
   EXPECT_EQ(shipped_plugin_folder("/opt/muster/bin/musterd"), "/opt/muster/lib/muster/plugins");
 }
