@@ -104,7 +104,7 @@ void show_page(const CLI::App& app, const ManOptions& options) {
 void add_man(CLI::App& app) {
   const auto options = std::make_shared<ManOptions>();
   CLI::App* man = app.add_subcommand("man", "Print a manual page: muster man pool | man -l -");
-  man->add_option("command", options->command, "The command [default: muster itself]");
+  man->add_option("command", options->command, "The command [default: all of them in short]");
   man->add_option("--folder", options->folder, "Write the pages of all commands into this folder")
       ->type_name("FOLDER");
   man->add_option("--program", options->program,

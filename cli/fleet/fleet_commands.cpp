@@ -156,7 +156,7 @@ void add_journal_commands(CLI::App& app) {
 }
 
 void add_provider_commands(CLI::App& app) {
-  CLI::App& hold = add_noun(app, "hold", "Holds, which keep muster from launching: list, release");
+  CLI::App& hold = add_noun(app, "hold", "Holds, which stop launches for a while: list, release");
   hold.require_subcommand(1);
   add_spellings({{&hold, "list"}, {&app, "holds"}},
                 "List holds: what muster does not launch for a while, and why", list_holds,

@@ -18,6 +18,7 @@ chmod 755 "$work"
 mkdir -p "$work/bin" "$work/run"; cp "$muster" "$work/bin/muster"
 # What comes with the program is found beside it.
 lib=$(dirname "$muster")/../lib; if [ -d "$lib" ]; then ln -s "$(realpath "$lib")" "$work/lib"; fi
+cell=$(dirname "$muster")/muster-cell; if [ -e "$cell" ]; then ln -s "$cell" "$work/bin/muster-cell"; fi
 
 export PATH="$work/bin:$PATH" LC_ALL=C.UTF-8 HOME="$work" GIT_CONFIG_NOSYSTEM=1
 export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.com GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.com
