@@ -131,6 +131,8 @@ def main(program, root):
             words = found.group(1).split()
             if words[0].rstrip(".:?") in PROSE or not re.match(r"[a-z]|--", words[0]):
                 continue
+            if " has no option " in found.group():  # the program's own answer to a mistyped one
+                continue
             checked += 1
             if problem := parser.problem(words):
                 problems.append(f"{file.relative_to(root)}:{line}: {problem}, but it advises: {found.group()}")
