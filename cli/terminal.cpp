@@ -128,7 +128,7 @@ View View::of_stdout(const ViewOptions& options) {
 
 std::string View::age(const std::string& time) const {
   const auto at = parse_time(time);
-  if (!at || time.starts_with("9999")) return "";
+  if (!at || time.starts_with("9999") || now_ == Time{}) return "";
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now_ - *at).count();
   return seconds < 0 ? "in " + in_words(-seconds) : in_words(seconds);
 }

@@ -62,7 +62,8 @@ class View : public Style {
   // Whether there is room for columns that help less.
   bool is_roomy() const { return wide_ || columns_ >= 140; }
 
-  // "3m" since a time of the host; "in 3m" if it is still to come. Empty if it is no time.
+  // "3m" since a time of the host; "in 3m" if it is still to come. Empty if it is no time, or if
+  // the view has no time (Time{}).
   std::string age(const std::string& time) const;
   // "2026-01-02 03:04:05 (3m)"
   std::string time(const std::string& time) const;

@@ -209,7 +209,7 @@ class Lease {
   }
 
   void wait() {
-    if (!options_.as_json) line_.show(request_line(request_, View::of_stdout()));
+    if (!options_.as_json) line_.show(request_line(request_, view_));
     give_up_on(signals_.wait(0));
     const auto left = time_left();
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(left);
@@ -233,7 +233,7 @@ class Lease {
     line_.end();
     std::string why = trouble_;
     if (!request_.empty()) {
-      if (why.empty()) why = request_line(request_, View::of_stdout());
+      if (why.empty()) why = request_line(request_, view_);
       release();
     }
     throw CommandFailure{exit_no_worker, "no worker within " + options_.wait + "; " + why,
@@ -346,6 +346,8 @@ class Lease {
   HostClient host_;
   const std::string requests_;
   json::object request_;
+  // Without ages: a line is new only if something has changed.
+  const View view_{Style::of_stderr(), View::no_limit, Time{}};
   std::string trouble_;   // of the last question
   std::string reported_;  // the state that was printed last
   VerdictLine line_;
