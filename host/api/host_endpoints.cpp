@@ -72,7 +72,8 @@ Answer status_of_host(const Services& services, const Fleet* fleet) {
   json::object document = services.status_document();
   document["fleet"] = fleet_summary(services, fleet);
   // As /readyz has it.
-  if (document.at("state") == "ready" && document.at("fleet").as_object().at("state") != "deciding")
+  const json::value* state = document.if_contains("state");
+  if (state && *state == "ready" && document.at("fleet").as_object().at("state") != "deciding")
     document["state"] = "notReady";
   if (services.store) document["rowsSetAside"] = services.store->set_aside().size();
   if (services.events) document["events"] = services.events->status_json();

@@ -130,15 +130,28 @@ TEST_F(Lease, tells_the_command_its_worker) {
   EXPECT_THAT(done.output, HasSubstr("MUSTER_REQUEST_ID="));
 }
 
+TEST_F(Lease, says_which_request_it_is) {
+  const Finished plain = in_shell("$MUSTER lease -- sh -c 'echo $MUSTER_REQUEST_ID' 2>&1");
+  const std::string id = plain.output.substr(plain.output.find('\n') + 1);
+  EXPECT_EQ(plain.output,
+            "muster: request " + id.substr(0, id.size() - 1) + " of team main\n" + id);
+  const Finished json = in_shell("$MUSTER lease --json -- true 2>&1 >/dev/null | tail -n 1");
+  const auto held = json::parse_object(json.output);
+  ASSERT_TRUE(held) << json.output;
+  EXPECT_EQ(held->at("state"), "held");
+}
+
 TEST_F(Lease, leaves_what_the_command_reads_and_writes_alone) {
   EXPECT_EQ(in_shell("echo words | $MUSTER lease -- cat 2>/dev/null").output, "words\n");
   EXPECT_THAT(in_shell("script -qec '$MUSTER lease -- tty' /dev/null").output,
               HasSubstr("/dev/pts/"));
-  EXPECT_EQ(in_shell("$MUSTER lease -- sh -c 'echo /proc/self/fd/*' < /dev/null").output,
-            in_shell("sh -c 'echo /proc/self/fd/*' < /dev/null").output)
+  EXPECT_EQ(
+      in_shell("$MUSTER lease -- sh -c 'echo /proc/self/fd/*' < /dev/null 2>/dev/null").output,
+      in_shell("sh -c 'echo /proc/self/fd/*' < /dev/null 2>/dev/null").output)
       << "no file of ours stays open";
   const std::string signals = "grep -E 'Sig(Blk|Ign|Cgt)' /proc/self/status";
-  EXPECT_EQ(in_shell("$MUSTER lease -- " + signals).output, in_shell(signals).output);
+  EXPECT_EQ(in_shell("$MUSTER lease -- " + signals + " 2>/dev/null").output,
+            in_shell(signals).output);
 }
 
 TEST_F(Lease, asks_for_what_the_options_say) {

@@ -115,7 +115,7 @@ TEST(DefaultConfiguration, credentials_are_renewed_often_and_last_much_longer) {
                 .value()
                 .find("reregistrationTimeout = \"5m\""),
             std::string::npos);
-  EXPECT_NE(default_configuration_text({folder.path(), {}}).find("renewEvery = \"40s\""),
+  EXPECT_NE(default_configuration_text({folder.path(), {folder.path()}}).find("renewEvery = \"40s\""),
             std::string::npos);
 }
 
