@@ -2,10 +2,12 @@
 # tree name those of a package (/usr/bin, /usr/lib, /etc); below another prefix everything but the data directory moves there.
 # Run by `cmake --install`. Variables: MUSTER_SOURCE, MUSTER_SERVICE (UNIT <file> [CONFIGURATION]).
 cmake_parse_arguments(S "CONFIGURATION" "UNIT" "" ${MUSTER_SERVICE})
-if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+# A prefix may be given relative to the current folder; services need the whole path.
+cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR} NORMALIZE OUTPUT_VARIABLE prefix)
+if(prefix STREQUAL "/usr")
   set(etc /etc)
 else()
-  set(etc ${CMAKE_INSTALL_PREFIX}/etc)
+  set(etc ${prefix}/etc)
 endif()
 set(data /var/lib/muster)
 
@@ -36,25 +38,25 @@ function(replace variable from to)
 endfunction()
 
 file(READ ${MUSTER_SOURCE}/${S_UNIT} unit)
-replace(unit "/usr/bin/" "${CMAKE_INSTALL_PREFIX}/bin/")
-replace(unit "/usr/share/" "${CMAKE_INSTALL_PREFIX}/share/")
+replace(unit "/usr/bin/" "${prefix}/bin/")
+replace(unit "/usr/share/" "${prefix}/share/")
 replace(unit "/etc/muster/" "${etc}/muster/")
 cmake_path(GET S_UNIT FILENAME name)
-set(place ${CMAKE_INSTALL_PREFIX}/lib/systemd/system/${name})
+set(place ${prefix}/lib/systemd/system/${name})
 file(REMOVE "$ENV{DESTDIR}${place}")  # changes belong into a drop-in
 install_text(${place} "${unit}")
 
 if(S_CONFIGURATION)
   file(READ ${MUSTER_SOURCE}/host/config/default.toml text)
   replace(text "# What musterd runs on when it is given no --config. Every key is optional; docs/operating.md\n# describes them all."
-    "# The host's configuration. Every key is optional; operating.md in ${CMAKE_INSTALL_PREFIX}/share/doc/muster/docs\n# describes them all.\n# Check it with `musterd --check --config ${etc}/muster/muster.toml`.")
+    "# The host's configuration. Every key is optional; operating.md in ${prefix}/share/doc/muster/docs\n# describes them all.\n# Check it with `musterd --check --config ${etc}/muster/muster.toml`.")
   replace(text " At its first start the host puts one there." "")
   replace(text "\${dataDirectory}" "\"${data}\"")
-  replace(text "\${pluginFolders}" "[\"${CMAKE_INSTALL_PREFIX}/lib/muster/plugins\", \"${data}/plugins.d\"]")
+  replace(text "\${pluginFolders}" "[\"${prefix}/lib/muster/plugins\", \"${data}/plugins.d\"]")
   replace(text "\${workers}" "\"${etc}/muster/workers\"")
   replace(text "\${tasks}" "\"${data}/tasks\"")
   replace(text "\${local}" "\"${data}/local\"")
-  replace(text "\${exampleWorker}" "\"${CMAKE_INSTALL_PREFIX}/lib/muster/example-worker\"")
+  replace(text "\${exampleWorker}" "\"${prefix}/lib/muster/example-worker\"")
   install_text(${etc}/muster/muster.toml "${text}")
   file(READ ${MUSTER_SOURCE}/host/config/default_workers.toml text)
   replace(text "musterd wrote this file at its first start and does not touch it again: edit it while the host\n# runs,"

@@ -82,10 +82,8 @@ void verify(const BackupOptions& options) {
 }
 
 void restore(const BackupOptions& options) {
-  const std::string& folder = options.host.data_directory;
-  if (folder.empty())
-    fail(Error::invalid("name the folder of the host: --data-directory /var/lib/muster"));
-  const auto restored = store::restore_backup({options.file, folder, options.force}, SystemClock());
+  const auto restored = store::restore_backup(
+      {options.file, options.host.data_directory, options.force}, SystemClock());
   if (!restored) fail(restored.error());
   if (options.as_json) {
     json::object document = document_of(restored->facts);
@@ -142,7 +140,8 @@ void add_backup_commands(CLI::App& app) {
       ->add_option(
           "--data-directory", options->host.data_directory,
           "The data directory of the host, such as /var/lib/muster; made if its parent exists")
-      ->type_name("FOLDER");
+      ->type_name("FOLDER")
+      ->required();
   restoring->add_flag("--force", options->force,
                       "Replace the database that is there, which is kept beside it, and take over "
                       "the host id of the backup");

@@ -11,7 +11,7 @@ exec 3>&1 >"$work/log" 2>&1
 host=
 cleanup() {
   local code=$?
-  [ -z "$host" ] || { kill "$host" && wait "$host"; } || code=1
+  [ -z "$host" ] || { kill "$host" && wait "$host"; } 2>/dev/null || code=1
   [ "$code" = 0 ] || tail -n 60 "$work/log" "$work/host.log" >&3 2>/dev/null
   exit "$code"
 }
@@ -26,6 +26,7 @@ eventually() {
   shift
   for ((i = 0; i < 600; ++i)); do
     if "$@" >/dev/null 2>&1; then return; fi
+    kill -0 "$host" || die "the host has ended; waited for: $what"
     sleep 0.1
   done
   die "not within a minute: $what"
