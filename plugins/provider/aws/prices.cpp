@@ -113,7 +113,8 @@ Result<Price> Prices::on_demand_price(const Machine& machine) const {
     return Price{*price, "estimated from the list price in us-east-1"};
   return Error::config("there is no on-demand price of " + machine.instance_type + " in " +
                        machine.region + "; add \"" + machine.instance_type +
-                       "\" to priceTable in the provider's configuration");
+                       "\" to priceTable in the provider's configuration")
+      .hold_for(prices_fresh_for);
 }
 
 Result<Price> Prices::spot_price(const Machine& machine, const Context& context) {
@@ -122,7 +123,8 @@ Result<Price> Prices::spot_price(const Machine& machine, const Context& context)
                          machine.zone + "; add \"" + machine.region + "/spot/" +
                          machine.instance_type +
                          "\" to priceTable in the provider's configuration, or set priceSource to "
-                         "spotHistory");
+                         "spotHistory")
+        .hold_for(prices_fresh_for);
   const Place place{machine.region, machine.product};
   Book& book = books_[place];
   book.wanted.insert(machine.instance_type);
@@ -137,7 +139,8 @@ Result<Price> Prices::spot_price(const Machine& machine, const Context& context)
   if (book.error) return *book.error;
   return Error::capacity("AWS has no spot price of " + machine.instance_type + " in " +
                          machine.zone + " for " + machine.product +
-                         ", so it does not sell it there");
+                         ", so it does not sell it there")
+      .hold_for(prices_fresh_for);
 }
 
 void Prices::refresh(const Place& place, Book& book, const Context& context) {
