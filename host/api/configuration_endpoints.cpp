@@ -295,6 +295,7 @@ std::vector<Endpoint> configuration_endpoints() {
        .scopes = all_of({"muster:check-worker-configurations"}),
        .handler = OnWorkerThreadWithFleet{check_configurations},
        .input = "WorkerConfigurationFiles",
+       .audit = not_audited("it changes nothing: it judges files"),
        .output = "WorkerConfigurationCheck",
        .errors = {bad_input, unavailable},
        .category = "worker configurations",
