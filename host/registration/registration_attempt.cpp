@@ -329,6 +329,7 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
       state_->failures.claim_failed(peer_key_, worker_key_, steady());
     state_->meters.count(counted_provider(),
                          own ? RegistrationOutcome::refused : RegistrationOutcome::unavailable);
+    log_refusal(refusal);
     answer(refusal);
     // The answer to its launch may have been lost: the fleet then asks the provider for its
     // workers. Nobody registers by this, because a worker that is known by now is left alone.
@@ -337,6 +338,16 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
         if (!fleet.find_worker(claim.name))
           (void)fleet.register_worker(claim.name, claim.provider, {}, now);
       });
+  }
+
+  // Those who wait for their next attempt are not logged: that bounds the lines.
+  void log_refusal(const Refusal& refusal) const {
+    if (!is_workers_fault(refusal.reason) || refusal.reason == RefusalReason::too_many_failures)
+      return;
+    host().log.warning("a registration was refused", {{"worker", claim().key()},
+                                                      {"providerId", claim().provider.str()},
+                                                      {"address", application_.address},
+                                                      {"reason", refusal.message}});
   }
 
   void answer(const Refusal& refusal) {

@@ -1,15 +1,22 @@
 // From demand to machines and back: musterd, provider/aws, the fake AWS and a real muster-agent on each machine.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 
 import { Fleet, pool } from './lib/fleet.mjs';
 
+// The actions of the smallest policy that the documentation has: the first of its policies.
+const policy = () => {
+  const text = fs.readFileSync(path.join(process.env.MUSTER_SOURCE, 'docs/clouds/aws.md'), 'utf8');
+  const [, block] = text.match(/```json\n(\{\s*"Version"[\s\S]*?)```/);
+  return JSON.parse(block).Statement.flatMap(statement => statement.Action);
+};
 const byTag = (instance, name) => instance.tags[`muster-${name}`];
 
 describe('a fleet on AWS', () => {
   let fleet;
-  before(async () => (fleet = await Fleet.start({ agents: true })));
+  before(async () => (fleet = await Fleet.start({ agents: true, setup: fake => (fake.identities.allowed = policy()) })));
   after(() => fleet.end());
   const running = async count => {
     await fleet.until(`${count} workers run`, async () => (await fleet.workers()).filter(worker => worker.state === 'running').length === count);
@@ -76,9 +83,24 @@ describe('a fleet on AWS', () => {
     for (const id of before_) assert.ok(workers.some(worker => worker.workerId === id), id);
   });
 
+  it('is_told_by_the_doctor_what_is_missing', async () => {
+    const failed = async () => {
+      const { checks } = await fleet.get('providers/ec2/diagnosis');
+      assert.ok(checks.length > 5);
+      return JSON.stringify(checks.filter(check => /TerminateInstances/.test(JSON.stringify(check)) && check.outcome === 'failed'));
+    };
+    assert.equal(await failed(), '[]');
+    fleet.fake.identities.denied.add('ec2:TerminateInstances');
+    assert.match(await failed(), /ec2:TerminateInstances/);
+    fleet.fake.identities.denied.clear();
+  });
+
   it('terminates_machines_that_nobody_needs', async () => {
     fleet.demand(0);
     await fleet.until('all have ended', async () => fleet.living().length === 0 && (await fleet.workers()).length === 0);
+    const called = new Set(fleet.fake.calls.filter(call => call.code !== 'DryRunOperation').map(call => `${call.service}:${call.action}`));
+    const unused = policy().filter(action => !called.has(action));
+    assert.deepEqual(unused.sort(), ['ec2:CreateTags', 'ec2:DescribeRegions'], 'tags come with launches, and regions were configured');
     const { history } = fleet.fake.instances;
     assert.equal(new Set(history.map(instance => `${byTag(instance, 'keys')} ${instance.index}`)).size, history.length, 'no key was launched twice');
   });

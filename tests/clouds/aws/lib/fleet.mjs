@@ -31,14 +31,14 @@ export const credentialsText = ({ accessKeyId, secretAccessKey }) => `[default]\
 
 export class Fleet extends Musterd {
   // `provider`: makes further keys of its configuration, of (fake, fleet). `others`: further providers of the same kind, by name. `values` and `aws`: further values of
-  // the pool's rule. `more`: further lines of the host's configuration. `setup` comes before all of it.
-  static async start({ provider = () => ({}), others = {}, values = {}, aws = {}, agents = false, more = '', environment = {}, setup = () => {}, regions } = {}) {
+  // the pool's rule. `launch`: the host's limits of launches. `more`: further lines of the host's configuration. `setup` comes before all of it.
+  static async start({ provider = () => ({}), others = {}, values = {}, aws = {}, agents = false, more = '', environment = {}, setup = () => {}, regions, launch } = {}) {
     const fleet = new Fleet('clouds-aws');
     fleet.environment = environment;
     try {
       fleet.fake = await FakeAws.start({ tls: true });
       await setup(fleet.fake, fleet);
-      fleet.#configure({ ec2: provider, ...others }, more);
+      fleet.#configure({ ec2: provider, ...others }, launch, more);
       fleet.wish({ values, aws, regions });
       fleet.demand(0);
       await fleet.run({ environment });
@@ -50,10 +50,10 @@ export class Fleet extends Musterd {
     return fleet;
   }
 
-  #configure(providers, more) {
+  #configure(providers, launch, more) {
     const keys = this.file('aws-credentials', credentialsText(this.fake.credentials));
     const tables = Object.entries(providers).map(([name, special]) =>
-      `[providers.${name}]\nplugin = "provider/aws"\nconfig = ${toml(providerConfig(this.fake, keys, special(this.fake, this)))}\n`);
+      `[providers.${name}]\nplugin = "provider/aws"\nconfig = ${toml(providerConfig(this.fake, keys, special(this.fake, this)))}\n${launch ? `launch = ${toml(launch)}\n` : ''}`);
     this.file('muster.toml', `${Musterd.head(['provider/aws', 'provider/static', 'strategy/cheapest', 'strategy/classic'])}workerConfigurations = "workers"
 [log]
 format = "text"

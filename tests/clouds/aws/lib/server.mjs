@@ -72,6 +72,7 @@ export class Endpoint {
     }
     this.#readParameters(received, model, target, form, call);
     if (call.key) this.identities.authorize(call.key, call.service, call.action);
+    if (call.parameters.TagSpecifications?.length > 0) this.identities.authorize(call.key, 'ec2', 'CreateTags');
     if (!this.throttle.allows(call.account, call.region, call.action)) throw new Refusal('RequestLimitExceeded', 'Request limit exceeded.');
   }
 
