@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -15,15 +16,15 @@
 namespace muster::cloud {
 
 struct RefreshSettings {
-  std::chrono::milliseconds before_end{300'000};   // fetched anew that long before its end
-  std::chrono::milliseconds after_failure{10'000};  // until the next try, while the old is valid
+  std::chrono::milliseconds before_end{300'000};       // fetched anew that long before its end
+  std::chrono::milliseconds after_failure{10'000};     // until the next try, while the old is valid
   std::chrono::milliseconds unused_before_end{5'000};  // so near its end it is not given out
 };
 
 // Values are given out as shared pointers: a caller that uses one keeps it.
 //
 // THREADS: any. One caller fetches. Others get the old value while it is valid, and wait for the
-// one who fetches if there is none.
+// one who fetches if there is none; they share its failure, too.
 template <class T>
 class RefreshedValue {
  public:
@@ -41,9 +42,12 @@ class RefreshedValue {
   // caller of get(), who finds it in last_failure().
   Result<std::shared_ptr<const T>> get(const Context& context) {
     std::unique_lock lock(mutex_);
+    const std::uint64_t failures_before = failures_;
     while (true) {
       const Time now = context.now();
       if (is_fresh(now) || (is_usable(now) && (fetching_ || now < next_try_))) return value_;
+      // Those who waited for a fetch that failed do not try one after the other.
+      if (failures_ != failures_before && failure_ && !is_usable(now)) return *failure_;
       if (!fetching_) break;
       if (context.cancelled()) return Error::cancelled("the call was cancelled");
       done_.wait_for(lock, std::chrono::milliseconds(20));
@@ -92,6 +96,8 @@ class RefreshedValue {
     const Time now = context.now();
     if (!fetched) {
       failure_ = fetched.error();
+      // The end of one caller's time says nothing to the others.
+      if (failure_->error_class != ErrorClass::cancelled) ++failures_;
       next_try_ = now + settings_.after_failure;
       if (is_usable(now)) return value_;
       return fetched.error();
@@ -112,6 +118,7 @@ class RefreshedValue {
   std::optional<Time> end_;
   Time begin_{}, next_try_{};
   std::optional<Error> failure_;
+  std::uint64_t failures_ = 0;
   bool fetching_ = false;
 };
 

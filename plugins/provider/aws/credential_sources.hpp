@@ -2,6 +2,7 @@
 #pragma once
 
 #include "plugins/provider/aws/credentials.hpp"
+#include "plugins/provider/aws/shared_files.hpp"
 
 namespace muster::aws {
 
@@ -31,5 +32,23 @@ Result<FetchedCredentials> from_static_keys(const CredentialsParts& parts, const
                                             const Context& context);
 Result<FetchedCredentials> from_profile(const CredentialsParts& parts, const std::string& name,
                                         const Context& context);
+
+// Environment, web identity, shared files, container, instance. The first source that is configured
+// counts, whether it works or not: falling through to another account would be worse than an error.
+Result<FetchedCredentials> from_own_chain(const CredentialsParts& parts, const Context& context);
+
+// -------------------------------------------------------------------------------------------------
+// What the SDK does if there is one (credentials_sdk.cpp), and our own code otherwise
+// (credentials_own.cpp); sign_request() of credentials.hpp, too.
+
+Result<FetchedCredentials> from_default_chain(const CredentialsParts& parts,
+                                              const Context& context);
+// Of a profile with credential_process or a login of a person; nothing if it has neither.
+std::optional<Result<FetchedCredentials>> from_process_or_login(const Profile& profile,
+                                                                const std::string& name,
+                                                                const Context& context);
+// STS's AssumeRole: parameters and answer as in Api::call. `base` signs it.
+Result<json::object> assume_role(const CredentialsParts& parts, const json::object& parameters,
+                                 CredentialsCache& base, const Context& context);
 
 }  // namespace muster::aws

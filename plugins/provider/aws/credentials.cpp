@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "lib/base/secret_file.hpp"
-#include "lib/url/url.hpp"
 #include "plugins/provider/aws/credential_sources.hpp"
 #include "plugins/provider/aws/shared_files.hpp"
 
@@ -62,14 +61,7 @@ class ProfileReader {
     const std::string who = "the profile " + name;
     if (!value_of(*profile, "role_arn").empty()) return role(*profile, name, who, depth);
     if (auto keys = keys_of(*profile, context_)) return std::move(*keys);
-    if (!value_of(*profile, "credential_process").empty())
-      return Error::auth(who +
-                         " uses credential_process, which muster runs only if it was built "
-                         "with the AWS SDK for C++; use keys, a role or a web identity");
-    if (!value_of(*profile, "sso_session").empty() || !value_of(*profile, "sso_start_url").empty())
-      return Error::auth(who +
-                         " uses a login of a person (SSO), which ends; a service needs keys, "
-                         "a role or a web identity");
+    if (auto fetched = from_process_or_login(*profile, name, context_)) return std::move(*fetched);
     return Error::auth(who +
                        " has neither aws_access_key_id and aws_secret_access_key nor "
                        "role_arn");
@@ -128,10 +120,9 @@ class ProfileReader {
   const Context& context_;
 };
 
-// The first source that is configured counts, whether it works or not: falling through to another
-// account would be worse than an error.
-Result<FetchedCredentials> from_default_chain(const CredentialsParts& parts,
-                                              const Context& context) {
+}  // namespace
+
+Result<FetchedCredentials> from_own_chain(const CredentialsParts& parts, const Context& context) {
   const Environment& environment = parts.environment;
   if (auto found = from_environment(environment)) return std::move(*found);
   const auto token_file = environment("AWS_WEB_IDENTITY_TOKEN_FILE");
@@ -155,8 +146,6 @@ Result<FetchedCredentials> from_default_chain(const CredentialsParts& parts,
       found.error().message + ", no container's, and " + of_instance.error().message +
       "; configure `credentials` of the provider");
 }
-
-}  // namespace
 
 std::optional<FetchedCredentials> from_environment(const Environment& environment) {
   const auto id = environment("AWS_ACCESS_KEY_ID"), key = environment("AWS_SECRET_ACCESS_KEY");
@@ -205,9 +194,6 @@ Result<FetchedCredentials> from_profile(const CredentialsParts& parts, const std
   return ProfileReader(parts, context).fetch(name);
 }
 
-// -------------------------------------------------------------------------------------------------
-// The seam
-
 Environment process_environment() {
   return [](const std::string& name) -> std::optional<std::string> {
     const char* const value = std::getenv(name.c_str());
@@ -227,25 +213,6 @@ CredentialsCache::Fetch credentials_fetch(CredentialsParts parts) {
   return [parts, fetch_base](const Context& context) {
     return from_role(parts, *parts.settings.credentials.assume_role, fetch_base, context);
   };
-}
-
-Result<std::vector<http_client::Header>> sign_request(const http_client::Request& request,
-                                                      const Credentials& credentials,
-                                                      const SigningScope& scope, Time server_time) {
-  const auto url = parse_http_url(request.url);
-  if (!url) return Error::invalid("the URL of AWS " + url.error().message);
-  const auto question = url->target.find('?');
-  RequestToSign to_sign{.method = request.method,
-                        .path = url->target.substr(0, question),
-                        .query = url->has_query ? url->target.substr(question + 1) : "",
-                        .headers = request.headers,
-                        .body = request.body.value_or("")};
-  to_sign.headers.push_back({"Host", url->host_header()});
-  return std::move(sign(to_sign, credentials, scope, server_time).headers);
-}
-
-std::string credentials_implementation() {
-  return "built-in";
 }
 
 }  // namespace muster::aws

@@ -1,6 +1,6 @@
 // Where credentials come from, and how a request is signed with them: the seam behind which the AWS
 // SDK for C++ is used where it was found (credentials_sdk.cpp), and our own code otherwise
-// (credentials.cpp and the files it names).
+// (credentials_own.cpp).
 #pragma once
 
 #include <functional>

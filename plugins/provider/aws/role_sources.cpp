@@ -47,12 +47,7 @@ Result<FetchedCredentials> from_role(const CredentialsParts& parts, const Assume
                           {"RoleSessionName", role.session_name},
                           {"DurationSeconds", role.duration_seconds}};
   if (!role.external_id.empty()) parameters["ExternalId"] = role.external_id;
-  return read_answer(parts.wire.call({.service = "sts",
-                                      .region = parts.region,
-                                      .action = "AssumeRole",
-                                      .parameters = std::move(parameters)},
-                                     &cache, context),
-                     role.arn);
+  return read_answer(assume_role(parts, parameters, cache, context), role.arn);
 }
 
 }  // namespace muster::aws

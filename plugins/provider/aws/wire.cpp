@@ -123,6 +123,13 @@ Error Wire::strange_answer(const Sent& sent, const std::string& what) const {
       .with_code(bad_answer_code);
 }
 
+Error Wire::classify(const std::string& call, cloud::CloudError said, const std::string& region,
+                     ErrorScope about) const {
+  said.message = redactor_.redact(said.message);
+  about.region = region;
+  return errors_.classify(call, said, about);
+}
+
 cloud::Reading Wire::read(Sent& sent, const http_client::Response& response) {
   if (!response.is_success()) return read_failure(sent, response);
   auto answer = read_body(sent.service, sent.call.action, response.body);
@@ -151,9 +158,7 @@ cloud::Reading Wire::read_failure(const Sent& sent, const http_client::Response&
     if (response.status == 429) return {Next::slow_down, std::move(error)};
     return {response.status >= 500 ? Next::repeat : Next::done, std::move(error)};
   }
-  ErrorScope about = sent.call.about;
-  about.region = sent.call.region;
-  Error error = errors_.classify(sent.name, said, about);
+  Error error = classify(sent.name, said, sent.call.region, sent.call.about);
   const Next next = next_after(errors_.find(said.code), error);
   return {next, std::move(error)};
 }

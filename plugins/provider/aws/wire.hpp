@@ -26,6 +26,10 @@ class Wire {
   Result<json::object> call(const Call& call, CredentialsCache* credentials,
                             const Context& context);
 
+  // The error by the table, without secrets.
+  Error classify(const std::string& call, cloud::CloudError said, const std::string& region,
+                 ErrorScope about = {}) const;
+
   // Knows the secrets in use: they appear in no error.
   cloud::Redactor& redactor() { return redactor_; }
 

@@ -107,6 +107,13 @@ TEST_F(GoodServer, one_connection_serves_one_request_after_the_other) {
   EXPECT_EQ(peers.size(), 1u);
 }
 
+TEST_F(GoodServer, a_request_without_a_kept_connection_gets_one_of_its_own) {
+  Client client({});
+  for (const bool kept : {true, true, false, false})
+    EXPECT_EQ(client.send({.url = url + "/peer/1", .kept_connection = kept})->status, 200);
+  EXPECT_EQ(peers.size(), 3u);
+}
+
 TEST_F(GoodServer, many_requests_share_few_connections) {
   Client client({.max_concurrent = 4});
   std::size_t given = 0;

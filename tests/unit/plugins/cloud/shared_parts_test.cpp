@@ -111,6 +111,34 @@ TEST_F(Refreshed, many_callers_make_one_fetch) {
   EXPECT_EQ(fetches, 1);
 }
 
+TEST_F(Refreshed, those_who_wait_for_a_fetch_that_fails_share_its_failure) {
+  std::promise<void> release;
+  const std::shared_future<void> released = release.get_future();
+  std::atomic<int> waiting = 0;
+  Cache cache([&](const Context&) -> Result<Cache::Fetched> {
+    ++fetches;
+    released.wait();
+    return Error::transient("no network");
+  });
+  // Looked at by get() before it waits.
+  struct CountingContext final : Context {
+    explicit CountingContext(std::atomic<int>& count) : looks(count) {}
+    bool cancelled() const noexcept override { return ++looks, false; }
+    std::chrono::milliseconds time_left() const noexcept override { return 30s; }
+    Time now() const noexcept override { return {}; }
+    void log(LogLevel, std::string_view) const noexcept override {}
+    std::atomic<int>& looks;
+  } const counting(waiting);
+  auto first = std::async(std::launch::async, [&] { return get(cache); });
+  while (fetches == 0) std::this_thread::yield();
+  auto second = std::async(std::launch::async, [&] { return cache.get(counting).error().message; });
+  while (waiting == 0) std::this_thread::yield();
+  release.set_value();
+  EXPECT_EQ(first.get(), "no network");
+  EXPECT_EQ(second.get(), "no network");
+  EXPECT_EQ(fetches, 1);
+}
+
 TEST_F(Refreshed, a_caller_that_waits_can_be_cancelled) {
   std::promise<void> release;
   Cache cache([&](const Context&) -> Result<Cache::Fetched> {

