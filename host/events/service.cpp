@@ -92,7 +92,7 @@ void Service::start_webhook(const config::WebhookSettings& settings, std::int64_
   running->webhook = std::make_unique<Webhook>(
       Webhook::Parts{settings, &log_, &book_, parts_.clock.get(),
                      http_transport(settings, *parts_.clock, running->stop), randomness(),
-                     [waker] { waker->wake(); }, parts_.log},
+                     [waker] { waker->wake(); }, parts_.log, parts_.deadline},
       after);
   running->thread = std::make_unique<StepThread>(
       waker,

@@ -46,6 +46,8 @@ class Service {
     std::shared_ptr<const Clock> clock;
     Log log = {};
     std::int64_t newest = 0;  // the number that was given last, if the caller knows it
+    // See Webhook::Parts.
+    std::function<Time(Time from, std::chrono::milliseconds patience)> deadline = {};
   };
   // Reads the newest events of the store.
   static Result<std::unique_ptr<Service>> make(Parts parts);

@@ -43,6 +43,7 @@ constexpr std::array routes{
     Route{"provider-down", "provider-down", Shape::whole_event},
     Route{"instance-unknown", "instance-unknown", Shape::whole_event},
     Route{"machine-refused", "machine-refused", Shape::whole_event},
+    Route{"worker-pool-fault", "worker-pool-fault", Shape::whole_event},
     Route{"listing-doubted", "listing-doubted", Shape::whole_event},
     Route{"listing-believed", "listing-believed", Shape::whole_event},
     Route{"worker-quarantined", "worker-quarantined", Shape::whole_event},

@@ -115,8 +115,10 @@ SteadyTime Webhook::failed(const WebhookAnswer& answer, bool for_good) {
     ++status_.failed;
     status_.attempts = attempts_;
   }
-  const auto age = parts_.clock->now() - cursor_.event().at;
-  if (for_good || age >= parts_.settings.give_up_after) {
+  const Time made = cursor_.event().at;
+  const Time ends = parts_.deadline ? parts_.deadline(made, parts_.settings.give_up_after)
+                                    : made + parts_.settings.give_up_after;
+  if (for_good || parts_.clock->now() >= ends) {
     give_up(answer);
     return SteadyTime::max();
   }

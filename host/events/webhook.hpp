@@ -55,6 +55,9 @@ class Webhook {
     std::function<double()> random;  // from 0 to 1
     std::function<void()> wake;      // asks for a step(); called on any thread
     Log log_lines = {};
+    // When somebody had `patience` since `from`, without the time in which the host did not run or
+    // its clock was set. None: by the wall clock.
+    std::function<Time(Time from, std::chrono::milliseconds patience)> deadline = {};
   };
   // Goes on after this number.
   Webhook(Parts parts, std::int64_t delivered);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <stdexcept>
 
 #include "host/fleet/fleet_parts.hpp"
 #include "host/fleet/model/sanitize.hpp"
@@ -75,8 +76,9 @@ Outcome Fleet::settle(Now now) {
   parts.queue_link.count_leases();
   parts.queue_demand.measure();
   for (Index provider = 0; provider < providers; ++provider) parts.reconciliation.ask(provider);
-  for (const Index pool : parts.agenda.take_waiting()) review(pool);
-  parts.auction.bid_for_all();
+  for (const Index pool : parts.agenda.take_waiting()) decide_about(pool, [&] { review(pool); });
+  for (const Index pool : parts.auction.take_sized())
+    decide_about(pool, [&] { parts.auction.bid_for(pool); });
   for (Index provider = 0; provider < providers; ++provider) {
     parts.dispatcher.dispatch(provider);
     parts.termination.send(provider);
@@ -98,6 +100,27 @@ Outcome Fleet::settle(Now now) {
   return outcome;
 }
 
+// A bug in what is decided about one pool must not stop the decisions about the others. If the sums
+// are right after it, the failed decision has left nothing behind that others rest on.
+template <class Act>
+void Fleet::decide_about(Index pool, const Act& act) {
+  std::string why;
+  try {
+    return act();
+  } catch (const std::exception& exception) {
+    why = exception.what();
+  } catch (...) {
+    why = "an unknown exception";
+  }
+  if (pool == no_index || pools()[pool].removed())
+    throw std::runtime_error(why + ", in a decision that is about no single pool");
+  for (const std::string& wrong : {check_sums(), queue().check()})
+    if (!wrong.empty())
+      throw std::runtime_error(why + ", in a decision about pool " + pools()[pool].id.str() +
+                               ", after which this is wrong: " + wrong);
+  parts_->auction.set_aside(pool, why);
+}
+
 // For the next start: what it takes for silence ends here, give or take a minute.
 void Fleet::note_heard(store::Batch& changes) {
   const Time now = parts_->clock.now();
@@ -108,8 +131,12 @@ void Fleet::note_heard(store::Batch& changes) {
 
 void Fleet::run_timers() {
   while (const auto worker = parts_->table.take_due()) {
-    if (parts_->worker_timers.on_timer(*worker) == WorkerTimers::Next::retry_launch)
-      parts_->dispatcher.retry(*worker);
+    const Index pool = workers()[*worker].pool;
+    decide_about(pool, [&] {
+      if (!pools()[pool].fault.empty()) return;
+      if (parts_->worker_timers.on_timer(*worker) == WorkerTimers::Next::retry_launch)
+        parts_->dispatcher.retry(*worker);
+    });
     parts_->table.set_timer_again(*worker);
   }
   parts_->agenda.run_timers();
@@ -117,6 +144,7 @@ void Fleet::run_timers() {
 
 void Fleet::review(Index pool) {
   if (!parts_->agenda.begin_review(pool)) return;
+  if (const auto& before = parts_->settings.before_review) before(pools()[pool].id);
   parts_->auction.record_history(pool);
   if (!parts_->registry.pools()[pool].spec) {
     parts_->auction.skip(pool);
@@ -153,19 +181,30 @@ void Fleet::answered(Answer answer, Now now) {
   const Change change(*this, now);
   const std::optional<PendingCall> call = parts_->calls.take(answer.call_id);
   if (!call) return;  // of a question that was forgotten
+  const bool is_bidding = std::holds_alternative<Result<Size>>(answer.result) ||
+                          std::holds_alternative<Result<Bids>>(answer.result) ||
+                          std::holds_alternative<Result<Selection>>(answer.result);
+  if (is_bidding && !pools()[call->pool].fault.empty()) return;
   sanitize(answer);
   struct Forward {
     Parts& parts;
     const PendingCall& call;
-    void operator()(const Result<Size>& result) { parts.auction.sized(call.pool, result); }
-    void operator()(Result<Bids>& result) { parts.auction.bid(call, std::move(result)); }
-    void operator()(const Result<Selection>& result) { parts.auction.selected(call.pool, result); }
+    Fleet& fleet;
+    void operator()(const Result<Size>& result) {
+      fleet.decide_about(call.pool, [&] { parts.auction.sized(call.pool, result); });
+    }
+    void operator()(Result<Bids>& result) {
+      fleet.decide_about(call.pool, [&] { parts.auction.bid(call, std::move(result)); });
+    }
+    void operator()(const Result<Selection>& result) {
+      fleet.decide_about(call.pool, [&] { parts.auction.selected(call.pool, result); });
+    }
     void operator()(const Result<Allocation>& result) { parts.dispatcher.answered(call, result); }
     void operator()(const Result<Listing>& result) { parts.reconciliation.listed(call, result); }
     void operator()(const Result<Termination>& result) { parts.termination.answered(call, result); }
     void operator()(const Result<Notices>& result) { parts.reconciliation.noticed(call, result); }
   };
-  std::visit(Forward{*parts_, *call}, answer.result);
+  std::visit(Forward{*parts_, *call, *this}, answer.result);
 }
 
 // -------------------------------------------------------------------------------------------------

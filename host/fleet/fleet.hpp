@@ -206,6 +206,8 @@ class Fleet {
   void skip_known_numbers();
   void clock_was_set(std::chrono::milliseconds by);
   void run_timers();
+  template <class Act>
+  void decide_about(Index pool, const Act& act);
   void review(Index pool);
   void prune();
   void note_heard(store::Batch& changes);

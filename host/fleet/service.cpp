@@ -214,6 +214,10 @@ void Service::decide(std::vector<Waiting> inputs) {
     return stop_deciding("an unknown exception");
   }
   alone.unlock();
+  for (const events::Event& event : outcome.events)
+    if (event.kind == "worker-pool-fault")
+      parts_.log.error(event.text + "; report the bug",
+                       {{"workerPoolId", event.worker_pool_id.str()}});
   if (!outcome.empty() || !durable.empty()) carry_out(std::move(outcome), std::move(durable));
 }
 

@@ -6,7 +6,10 @@
 //   - from a function that changes, before it began to change the fleet or after its calls to the
 //     fleet were complete: it is logged, its caller gets an `internal` error, and the fleet goes
 //     on.
-//   - from within a change of the fleet, or from settle(): the state in memory may contradict
+//   - from what settle() decides about one pool: nothing more is decided about this pool, an event,
+//     its verdict and the log say so, and the fleet goes on.
+//   - from within a change of the fleet, or from the rest of settle(): the state in memory may
+//   contradict
 //     itself. Nothing of that decision is made durable and nothing is decided any more: changes
 //     fail with an error that says so, store_health() is not ok, and reads still work. The host
 //     starts again from the last decision that is durable.

@@ -186,7 +186,8 @@ void Queue::grant(Index at, Index worker_at) {
   team.held += request.needs.active_task;
   ++team.leases;
   ++team.leases_by_place[worker.place];
-  if (request.promised.p50 != Time{}) calibration_.happened(request.promised, now_);
+  if (request.promised.p50 != Time{} && can_be_judged(request))
+    calibration_.happened(request.promised, now_);
   request.promised = {};
   lines_[request.line].since = now_;
   unreserve(request.line);

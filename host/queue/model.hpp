@@ -106,6 +106,7 @@ struct Request {
   Time charged{};                                     // until when its team has been charged for it
   std::chrono::milliseconds heartbeat{}, duration{};  // duration 0: until it is released
   verdict::Eta promised{};                            // the first prediction that its client got
+  Time promised_at{};                                 // when
   std::string token, cache_key, client;
   std::string reason;  // why it ended
 };

@@ -239,6 +239,7 @@ class Queue {
   void touch(Index request);
   void expire_one(Index request);
   void measure(const Request& request);
+  bool can_be_judged(const Request& request) const;  // what was predicted for it
   void forget_old();
 
   // grants.cpp

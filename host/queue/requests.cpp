@@ -210,8 +210,15 @@ void Queue::promise(std::int64_t number, const verdict::Eta& eta) {
   const auto known = request_index_.find(number);
   if (known == request_index_.end()) return;
   Request& request = requests_[known->second];
-  if (request.state == RequestState::waiting && request.promised.p50 == Time{})
-    request.promised = eta;
+  if (request.state != RequestState::waiting || request.promised.p50 != Time{}) return;
+  request.promised = eta;
+  request.promised_at = now_;
+}
+
+// A prediction is about a host that runs, by one clock: what happened while it was stopped or
+// frozen says nothing about it.
+bool Queue::can_be_judged(const Request& request) const {
+  return !listening_ || listening_->heard_all(request.promised_at, now_);
 }
 
 void Queue::end(Index at, std::string reason) {
@@ -232,7 +239,7 @@ Result<void> Queue::release(std::int64_t number, Time now) {
   if (known == request_index_.end()) return unknown(number);
   const Index at = known->second;
   if (requests_[at].state == RequestState::waiting) {
-    calibration_.gave_up(requests_[at].promised, now_);
+    if (can_be_judged(requests_[at])) calibration_.gave_up(requests_[at].promised, now_);
     dequeue(at);
   }
   if (requests_[at].state == RequestState::held) {
@@ -340,7 +347,7 @@ void Queue::expire_one(Index at) {
     reason = "its deadline passed before a worker was free";
   if (!waits && request.until != Time{} && request.until <= now_) reason = "its duration was over";
   if (waits) {
-    calibration_.gave_up(request.promised, now_);
+    if (can_be_judged(request)) calibration_.gave_up(request.promised, now_);
     dequeue(at);
   } else {
     measure(request);

@@ -1,5 +1,6 @@
 // What must hold at every step, and at the end.
 #include <algorithm>
+#include <limits>
 
 #include <muster/enum_name.hpp>
 
@@ -21,10 +22,13 @@ void World::check_verdict(const std::string& subject, const verdict::Verdict& ve
     violated(subject + " has no verdict, or a wrong one: " + verdict.text);
 }
 
-// A limit may be lowered below what is there; then nothing may be added.
-void World::limit(const std::string& name, std::int64_t used, std::int64_t most) {
-  if (used > most && used > used_before_[name])
-    violated(name + " has " + std::to_string(used) + " of at most " + std::to_string(most));
+// A limit may come, or be lowered below what is there; then nothing may be added.
+void World::limit(const std::string& name, const fleet::Totals& totals,
+                  std::optional<std::int64_t> most) {
+  constexpr auto unlimited = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t used = used_of(name, totals, most.value_or(unlimited));
+  if (most && used > *most && used > used_before_[name])
+    violated(name + " has " + std::to_string(used) + " of at most " + std::to_string(*most));
   used_now_[name] = used;
 }
 
@@ -83,10 +87,7 @@ void World::check() {
   for (const fleet::Pool& pool : fleet_->pools())
     if (!pool.removed()) check_limits(pool);
   for (const fleet::ProviderState& provider : fleet_->providers())
-    if (const auto most = provider.settings.max_capacity) {
-      const std::string name = "provider " + provider.id.str();
-      limit(name, used_of(name, provider.totals, *most), *most);
-    }
+    limit("provider " + provider.id.str(), provider.totals, provider.settings.max_capacity);
   // To explain all of them costs more than most steps do: one after the other.
   const auto& pools = fleet_->pools();
   if (pools.empty()) return;
@@ -95,18 +96,12 @@ void World::check() {
 }
 
 void World::check_limits(const fleet::Pool& pool) {
-  if (pool.spec) {
-    const std::string name = "pool " + pool.id.str();
-    const std::int64_t most = pool.spec->settings.max_capacity;
-    limit(name, used_of(name, pool.totals, most), most);
-  }
+  limit("pool " + pool.id.str(), pool.totals,
+        pool.spec ? std::optional(pool.spec->settings.max_capacity) : std::nullopt);
   for (const fleet::Index index : pool.launch_configs) {
     const fleet::LaunchConfigState& launch_config = fleet_->launch_configs()[index];
-    if (!launch_config.spec->max_capacity) continue;
-    const std::string name =
-        "launch configuration " + launch_config.spec->launch_config.launch_config_id.str();
-    const std::int64_t most = *launch_config.spec->max_capacity;
-    limit(name, used_of(name, launch_config.totals, most), most);
+    limit("launch configuration " + launch_config.spec->launch_config.launch_config_id.str(),
+          launch_config.totals, launch_config.spec->max_capacity);
   }
 }
 

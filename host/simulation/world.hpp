@@ -143,7 +143,8 @@ class World {
   void check_explanations(const fleet::Pool& pool);
   void check_vanished(const events::Event& happening);
   void check_end();
-  void limit(const std::string& name, std::int64_t used, std::int64_t most);
+  void limit(const std::string& name, const fleet::Totals& totals,
+             std::optional<std::int64_t> most);
   // The capacity of the machines that the clouds have, by pool, launch configuration and provider.
   void count_machines();
   std::int64_t used_of(const std::string& name, const fleet::Totals& totals,

@@ -158,6 +158,14 @@ class PoolJudge {
         return {.kind = Kind::waiting, .text = "the pool has not been evaluated yet"};
       case PoolOutcome::unconfigured:
         return unconfigured();
+      case PoolOutcome::faulty:
+        return stopped_by({.cause = cause::fault,
+                           .scope = "pool " + is_.pool.str(),
+                           .text = "a decision about the pool failed because of a bug in muster (" +
+                                   is_.reason +
+                                   "): nothing is launched or ended here, and its workers go on",
+                           .who = "an operator: report the bug; change the pool's configuration or "
+                                  "restart the host to try again"});
       case PoolOutcome::strategy_failed:
         return stopped_by(of_strategy(is_.reason));
       case PoolOutcome::at_target:

@@ -45,6 +45,7 @@ inline constexpr const char* strategy = "strategy";
 inline constexpr const char* no_bids = "noBids";
 inline constexpr const char* no_launch_config = "noLaunchConfig";
 inline constexpr const char* not_configured = "notConfigured";
+inline constexpr const char* fault = "fault";
 }  // namespace cause
 
 struct Obstacle {
@@ -103,6 +104,7 @@ struct RequestSituation {
 enum class PoolOutcome {
   not_evaluated,
   unconfigured,
+  faulty,           // a decision about it failed because of a bug
   strategy_failed,  // the strategy fails
   at_target,        // nothing more is needed
   kept_in_service,  // workers that were about to end serve on

@@ -119,7 +119,8 @@ Result<void> FleetRuntime::open() {
   auto events = events::Service::make({.configuration = parts_.configuration,
                                        .store = store_.get(),
                                        .clock = parts_.clock,
-                                       .log = parts_.log});
+                                       .log = parts_.log,
+                                       .deadline = patience_of((*loaded)->listening())});
   if (!events) return events.error();
   events_ = std::move(*events);
   fleet_ = std::make_unique<fleet::Service>(
@@ -142,6 +143,15 @@ Result<void> FleetRuntime::open() {
   return events_->start([this](store::Batch batch, std::function<void()> durable) {
     return fleet_->committer().submit(std::move(batch), std::move(durable));
   });
+}
+
+// The fleet knows for how long no host ran, and the watch what happened since.
+std::function<Time(Time, std::chrono::milliseconds)> FleetRuntime::patience_of(
+    const Listening& at_start) const {
+  return [at_start, watch = parts_.time_watch](Time from, std::chrono::milliseconds patience) {
+    const Time ends = at_start.deadline(from, patience);
+    return watch ? watch->deadline(from, ends - from) : ends;
+  };
 }
 
 // What readers and the scrub find is repaired; what is missing from the start is told.

@@ -84,6 +84,7 @@ class FleetRuntime {
   explicit FleetRuntime(Parts parts);
   Result<void> open();
   void watch_store();
+  std::function<Time(Time, std::chrono::milliseconds)> patience_of(const Listening& at_start) const;
   Result<void> rebuild_store(store::Batch of_fleet);
   void start_worker_configurations();
   bool has_configured_pools();

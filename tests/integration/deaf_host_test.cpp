@@ -76,6 +76,7 @@ TEST(DeafHost, whose_disk_was_full_for_longer_than_the_heartbeat_ends_no_lease) 
     return !made && made.error().message.find("read-only") != std::string::npos;
   };
   ASSERT_TRUE(eventually(refused));
+  EXPECT_EQ(host.host().status().at("state"), "notReady") << "as /readyz says it";
   for (const std::string& lease : leases)
     EXPECT_TRUE(host.client().post(lease + "/heartbeat", {}).has_value()) << "it is held";
   let_pass(longer_than_the_heartbeat);

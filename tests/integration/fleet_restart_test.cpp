@@ -244,6 +244,9 @@ TEST(FleetRuntime, a_host_with_a_damaged_store_serves_and_says_why_it_decides_no
   ASSERT_FALSE(pools);
   EXPECT_THAT(pools.error().message, HasSubstr("nothing is decided: "));
   EXPECT_EQ(host.status().at("fleet").at("state"), "off");
+  EXPECT_EQ(host.status().at("state"), "notReady");
+  EXPECT_THAT(run("muster", {"status", "--data-directory", host.data_directory().string()}).output,
+              HasSubstr(" is not ready (off: "));
   host.kill();
   std::filesystem::remove(store);
   std::filesystem::copy_file(backup, store);

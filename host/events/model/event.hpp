@@ -8,7 +8,7 @@ namespace muster::events {
 
 // Kinds are words with dashes, by what they are about:
 //
-// Pools: worker-pool-created, -updated, -removed.
+// Pools: worker-pool-created, -updated, -removed, -fault.
 //
 // Workers: worker-requested (intended, without a name yet), worker-launched (its instance is
 // known), worker-running, worker-draining, worker-quarantined, worker-released, worker-stopping,

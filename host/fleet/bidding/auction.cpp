@@ -70,6 +70,17 @@ void Auction::skip(Index index) {
   agenda_.set_timer(index, clock_.now() + settings_.poll);
 }
 
+void Auction::set_aside(Index index, const std::string& why) {
+  Pool& pool = pools_[index];
+  pool.fault = why;
+  finish(index, situation_of(index, verdict::PoolOutcome::faulty, why));
+  outbox_.emit_event("worker-pool-fault", pool,
+                     "a decision about the pool failed because of a bug: nothing more is decided "
+                     "about it; " +
+                         why,
+                     {{"reason", why}});
+}
+
 void Auction::begin(Index index) {
   const Pool& pool = pools_[index];
   Entry& entry = this->entry(index);

@@ -28,8 +28,13 @@ class Auction : Stage {
   void begin(Index pool);
   // Of a pool that is not configured any more there is nothing to ask.
   void skip(Index pool);
-  // Asks for the bids of all pools whose size is known, together, so that what is scarce is shared.
-  void bid_for_all();
+  // The pools whose size is known, of which each is to be handed to bid_for(): together, so that
+  // what is scarce is shared.
+  std::vector<Index> take_sized();
+  // Asks for the bids of the pool, or lets it wait for others.
+  void bid_for(Index pool);
+  // A decision about the pool failed: its bidding is over.
+  void set_aside(Index pool, const std::string& why);
   Time next_wake() const;
 
   void sized(Index pool, const Result<Size>& answer);

@@ -22,16 +22,17 @@ verdict::Obstacle no_bid(const ProviderId& provider, std::string text,
 
 }  // namespace
 
-void Auction::bid_for_all() {
-  if (sized_.empty()) return;
-  limits_.share_scarce_providers();
-  for (const Index pool : std::exchange(sized_, {})) {
-    if (entry(pool).phase != Phase::sized) continue;
-    if (waits_for_fairness(pool))
-      sized_.push_back(pool);
-    else
-      begin_bidding(pool);
-  }
+std::vector<Index> Auction::take_sized() {
+  if (!sized_.empty()) limits_.share_scarce_providers();
+  return std::exchange(sized_, {});
+}
+
+void Auction::bid_for(Index pool) {
+  if (entry(pool).phase != Phase::sized) return;
+  if (waits_for_fairness(pool))
+    sized_.push_back(pool);
+  else
+    begin_bidding(pool);
 }
 
 // Only while a shared limit is about to be reached, and only for a moment, others are waited for.

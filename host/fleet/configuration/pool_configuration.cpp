@@ -106,6 +106,7 @@ void PoolConfiguration::take_pool(Index index, const std::shared_ptr<const PoolS
   }
   for (const Index at : changes.archived) archive(at);
   Pool& pool = pools_[index];
+  pool.fault.clear();
   if (changed) {
     registry_.touch_pool(index);
     pool.last_modified = clock_.now();
@@ -194,6 +195,7 @@ void PoolConfiguration::drop_pool(Index index) {
   Pool& pool = pools_[index];
   outbox_.emit_event("worker-pool-removed", pool, "no longer configured; its workers drain");
   pool.spec.reset();
+  pool.fault.clear();
   pool.want = pool.surplus = 0;
   registry_.touch_pool(index);
   pool.last_modified = clock_.now();

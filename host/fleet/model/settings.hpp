@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -49,6 +50,8 @@ struct Settings {
   std::map<queue::TeamId, queue::TeamNumbers> teams = {};
   std::string teams_origin = {};
   json::object registration = {};  // what workers need to find the host
+  // For tests: called before a pool is reviewed. What it throws is a bug in a decision about it.
+  std::function<void(const WorkerPoolId&)> before_review = {};
 };
 
 }  // namespace muster::fleet

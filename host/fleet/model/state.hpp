@@ -149,6 +149,9 @@ struct Pool {
   std::vector<HistoryPoint> history;
   std::int64_t launched = 0, failed = 0;  // since the last point of the history
   std::int64_t outdated_draining = 0;     // workers
+  // A decision about it failed because of a bug: what was told. Nothing is decided about it until
+  // it is configured differently or the host starts again.
+  std::string fault;
 
   bool removed() const { return id.empty(); }
 };

@@ -119,7 +119,7 @@ void AbsentWorkers::judge(Index index, const Seen& seen, Time began) {
   if (is_gone(absence)) return termination_.vanished(index, why_gone(absence));
   if (listings < listings_to_be_gone)
     list_soon(worker.provider);
-  else if (absence.missing < unregistered_missing)
+  else if (absence.declared && absence.missing < unregistered_missing)
     registry_.list_by(worker.provider, since + unregistered_missing);
 }
 

@@ -6,8 +6,6 @@
 
 #include <muster/codec.hpp>
 
-#include "host/store/row.hpp"
-
 namespace muster::fleet {
 namespace {
 
@@ -125,7 +123,7 @@ void Reconciliation::lists_are_known(Index provider) {
   if (std::exchange(providers_[provider].listed_for_pools, true) || !settings_.list_before_launches)
     return;
   for (Index pool = 0; pool < pools_.size(); ++pool) agenda_.wake(pool);
-  if (!awaits_lists()) outbox_.change(store::put(HostRow{HostRow::lists_awaited, "no"}));
+  if (!awaits_lists()) outbox_.note_of_host(HostRow::lists_awaited, "no");
 }
 
 bool Reconciliation::awaits_lists() const {

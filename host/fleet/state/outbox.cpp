@@ -171,4 +171,8 @@ void Outbox::skip_numbers_below(std::int64_t number) {
   reserved_ = std::max(reserved_, next_number_);
 }
 
+void Outbox::note_of_host(const char* name, std::string value) {
+  change(store::put(HostRow{name, std::move(value)}));
+}
+
 }  // namespace muster::fleet

@@ -25,6 +25,8 @@ class Outbox {
   std::int64_t coming_number() const { return next_number_; }
 
   void change(store::Change change) { changes_.push_back(std::move(change)); }
+  // A row of the table host.
+  void note_of_host(const char* name, std::string value);
   store::Batch& changes() { return changes_; }
 
   // The event gets its number and the time of the decision.

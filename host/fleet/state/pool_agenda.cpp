@@ -41,7 +41,8 @@ void PoolAgenda::run_timers() {
 bool PoolAgenda::begin_review(Index pool) {
   Entry& entry = this->entry(pool);
   entry.waiting = false;
-  if (registry_.pools()[pool].removed() || entry.bidding) return false;
+  const Pool& reviewed = registry_.pools()[pool];
+  if (reviewed.removed() || !reviewed.fault.empty() || entry.bidding) return false;
   entry.reviewed = clock_.now();
   entry.again = false;
   return true;

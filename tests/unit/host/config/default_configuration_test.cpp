@@ -115,8 +115,9 @@ TEST(DefaultConfiguration, credentials_are_renewed_often_and_last_much_longer) {
                 .value()
                 .find("reregistrationTimeout = \"5m\""),
             std::string::npos);
-  EXPECT_NE(default_configuration_text({folder.path(), {folder.path()}}).find("renewEvery = \"40s\""),
-            std::string::npos);
+  EXPECT_NE(
+      default_configuration_text({folder.path(), {folder.path()}}).find("renewEvery = \"40s\""),
+      std::string::npos);
 }
 
 TEST(DefaultConfiguration, the_folder_of_tasks_belongs_to_the_user_that_runs_them) {

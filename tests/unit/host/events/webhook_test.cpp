@@ -33,7 +33,8 @@ class WebhookTest : public EventsTest {
                        [this](const WebhookRequest& request) { return post(request); },
                        [] { return 1.0; },
                        [] {},
-                       {}},
+                       {},
+                       deadline},
         found == positions->end() ? log->newest() : found->second);
     return *webhook;
   }
@@ -65,6 +66,7 @@ class WebhookTest : public EventsTest {
   std::vector<DeadLetterRow> letters() { return *deliveries.dead_letters("webhook/ci", 0, 100); }
 
   config::WebhookSettings settings;
+  std::function<Time(Time, std::chrono::milliseconds)> deadline;
   std::deque<WebhookAnswer> answers;  // 204 if there are no more
   std::vector<std::int64_t> tried, taken;
   std::vector<WebhookRequest> requests;
@@ -152,6 +154,27 @@ TEST_F(WebhookTest, a_redirect_is_no_delivery) {
   run();
   EXPECT_TRUE(taken.empty());
   EXPECT_THAT(webhook->status().problem, HasSubstr("redirects are not followed"));
+}
+
+TEST_F(WebhookTest, an_event_is_no_dead_letter_because_of_time_in_which_no_host_ran) {
+  settings.give_up_after = 10min;
+  Listening listening(clock.now(), 1min);
+  deadline = [&](Time from, std::chrono::milliseconds patience) {
+    return listening.deadline(from, patience);
+  };
+  make_log();
+  start();
+  happen(1, 1);
+  answers.assign(50, {.status = 503});
+  run();
+  const Time stopped = clock.now();
+  clock.advance(3h);
+  listening.was_deaf(stopped, clock.now());
+  run();
+  EXPECT_TRUE(letters().empty()) << "it was tried for a moment only";
+  clock.advance(12min);
+  run();
+  EXPECT_EQ(letters().size(), 1u);
 }
 
 TEST_F(WebhookTest, an_event_that_is_too_old_is_a_dead_letter) {

@@ -253,5 +253,50 @@ TEST(Nonsense, terminations_that_fail_for_machines_that_nobody_knows_harm_nobody
   EXPECT_EQ(driver.errors().back().description, "protected");
 }
 
+// -------------------------------------------------------------------------------------------------
+// A bug in a decision about one pool
+
+struct FaultyPool : testing::Test {
+  bool bug = true;
+  FleetDriver driver{Settings{.before_review = [this](const WorkerPoolId& pool) {
+    if (bug && pool.str() == "p/bad") throw std::runtime_error("a bug of the test");
+  }}};
+
+  FaultyPool() {
+    driver.provider_up();
+    driver.configure({bad(), {.id = "p/good", .launch_configs = {{"lc-2"}}}});
+  }
+  static PoolSketch bad(std::int64_t most = 10) {
+    return {.id = "p/bad", .launch_configs = {{"lc-1"}}, .max_capacity = most};
+  }
+};
+
+TEST_F(FaultyPool, does_not_stop_the_decisions_about_others) {
+  driver.demand({{"p/bad", 2}, {"p/good", 3}});
+  driver.advance(10min);
+  EXPECT_EQ(driver.pool("p/good").totals.workers, 3);
+  EXPECT_EQ(driver.pool("p/bad").totals.workers, 0);
+}
+
+TEST_F(FaultyPool, says_so_once_and_in_its_verdict) {
+  driver.demand({{"p/bad", 2}, {"p/good", 3}});
+  driver.advance(10min);
+  EXPECT_EQ(std::ranges::count(driver.events, "worker-pool-fault", &events::Event::kind), 1);
+  const auto verdict = driver.fleet().verdict_of(driver.pool("p/bad"), driver.now());
+  EXPECT_EQ(verdict.kind, verdict::Kind::blocked);
+  EXPECT_EQ(verdict.obstacle->cause, verdict::cause::fault);
+  EXPECT_THAT(verdict.text, testing::HasSubstr("a bug of the test"));
+}
+
+TEST_F(FaultyPool, is_tried_again_with_another_configuration) {
+  bug = false;
+  driver.demand("p/bad", 2);
+  driver.advance(1min);
+  EXPECT_EQ(driver.pool("p/bad").totals.workers, 0) << "nobody has changed anything";
+  driver.configure({bad(20), {.id = "p/good", .launch_configs = {{"lc-2"}}}});
+  driver.advance(1min);
+  EXPECT_EQ(driver.pool("p/bad").totals.workers, 2) << driver.pool("p/bad").verdict.text;
+}
+
 }  // namespace
 }  // namespace muster::fleet

@@ -198,6 +198,22 @@ TEST_F(Verdicts, expect_a_release_after_leases_that_lasted_as_long) {
   EXPECT_EQ(after.kept_p90, before.kept_p90 + 1);
 }
 
+TEST_F(Verdicts, what_a_frozen_host_promised_is_not_held_against_its_predictions) {
+  for (int i = 0; i < 8; ++i) serve_once(1s, 10min);
+  const auto holder = ask("a"), other = ask("b");
+  driver.advance(1s);
+  driver.register_all();
+  ASSERT_EQ(of_request(other).kind, verdict::Kind::placed);
+  const auto before = driver.fleet().queue().calibration().last();
+  const auto next = ask("c");
+  driver.advance(1s);
+  ASSERT_TRUE(of_request(next).eta);
+  driver.freeze(2h);
+  release(holder);
+  ASSERT_EQ(of_request(next).kind, verdict::Kind::placed);
+  EXPECT_EQ(driver.fleet().queue().calibration().last().expectations, before.expectations);
+}
+
 TEST_F(Verdicts, measures_outlast_a_restart) {
   serve_once(2min, 3min);
   driver.advance(2min);
