@@ -20,12 +20,13 @@ bool is_facts(const std::string& file) {
 pools::InstalledPlugins installed_plugins(const JudgeOptions& options, Judgement& judgement,
                                           bool as_json) {
   const fs::path executable = fs::read_symlink("/proc/self/exe");
-  std::vector<fs::path> folders = {config::shipped_plugin_folder(executable)};
+  std::vector<plugin_loader::PluginFolder> folders = {
+      {config::shipped_plugin_folder(executable), true}};
   for (const std::string& folder : options.plugin_folders) {
     std::error_code code;
     if (!fs::is_directory(folder, code))
       fail(exit_usage, "There is no folder " + folder + " with plugins.", as_json);
-    folders.emplace_back(folder);
+    folders.push_back({folder, false});
   }
   plugin_loader::CellSpawner spawner(executable.parent_path() / "muster-cell");
   const auto described = plugin_loader::describe_plugins(folders, spawner, "provider");
@@ -38,7 +39,7 @@ pools::InstalledPlugins installed_plugins(const JudgeOptions& options, Judgement
     if (!id.starts_with("provider/")) installed.strategies.push_back(id.substr(id.find('/') + 1));
   if (installed.providers.empty())
     judgement.notes.push_back(
-        "no provider plugins are in " + folders.front().string() +
+        "no provider plugins are in " + folders.front().path.string() +
         ", so the sections of providers are not checked; install them, or name their folder with "
         "--plugins");
   return installed;
@@ -50,13 +51,13 @@ std::uint32_t number_in(const json::object& document, const char* key) {
 }
 
 rules::Problem problem_in(const json::object& said) {
-  return {text_of(said, "severity") == "warning" ? rules::Severity::warning
-                                                 : rules::Severity::error,
-          {text_of(said, "file"), {number_in(said, "line"), number_in(said, "column")}},
-          text_of(said, "key"),
-          text_of(said, "reason"),
-          text_of(said, "remedy"),
-          text_of(said, "code")};
+  return {
+      text_of(said, "severity") == "warning" ? rules::Severity::warning : rules::Severity::error,
+      {text_of(said, "file"), {number_in(said, "line"), number_in(said, "column")}},
+      text_of(said, "key"),
+      text_of(said, "reason"),
+      text_of(said, "remedy"),
+      text_of(said, "code")};
 }
 
 // A host knows its providers: facts.toml is for those who ask none.
@@ -69,23 +70,22 @@ Judgement judged_by_host(std::span<const rules::SourceFile> files, const HostOpt
     if (file.unreadable.empty())
       sent.push_back(json::object{{"name", file.name}, {"text", file.text}});
     else
-      judgement.problems.push_back({rules::Severity::error, {file.name, {}}, "", file.unreadable,
-                                    "", "unreadableFile"});
+      judgement.problems.push_back(
+          {rules::Severity::error, {file.name, {}}, "", file.unreadable, "", "unreadableFile"});
   }
   HostClient client = connect(host);
-  const auto answer = client.post("/api/muster/v1/worker-configurations/check", {{"files", std::move(sent)}});
+  const auto answer =
+      client.post("/api/muster/v1/worker-configurations/check", {{"files", std::move(sent)}});
   if (!answer)
-    fail(exit_failed, "The host " + host.url + " cannot judge: " + answer.error().message,
-         as_json);
+    fail(exit_failed, "The host " + host.url + " cannot judge: " + answer.error().message, as_json);
   const json::object said = answer->is_object() ? answer->get_object() : json::object();
   for (const json::value& item : list_of(said, "problems"))
     if (item.is_object()) judgement.problems.push_back(problem_in(item.get_object()));
   for (const json::value& item : list_of(said, "waits"))
     if (item.is_object())
-      judgement.notes.push_back("the host cannot ask its provider " +
-                                text_of(item.get_object(), "providerId") + " now (" +
-                                text_of(item.get_object(), "reason") +
-                                "), so what it reads is not checked");
+      judgement.notes.push_back(
+          "the host cannot ask its provider " + text_of(item.get_object(), "providerId") +
+          " now (" + text_of(item.get_object(), "reason") + "), so what it reads is not checked");
   rules::sort_problems(judgement.problems);
   return judgement;
 }
@@ -96,8 +96,7 @@ Judgement judge(std::span<const rules::SourceFile> files, const JudgeOptions& op
                 bool as_json) {
   if (!options.host.url.empty()) return judged_by_host(files, options.host, as_json);
   Judgement judgement;
-  judgement.problems =
-      pools::check_offline(files, installed_plugins(options, judgement, as_json));
+  judgement.problems = pools::check_offline(files, installed_plugins(options, judgement, as_json));
   return judgement;
 }
 

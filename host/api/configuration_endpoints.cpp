@@ -47,13 +47,15 @@ Answer accept_what_is_left(const Call& call) {
   return show_configurations(call);
 }
 
-// Builds them as if they were the newest ones, with the providers that run now; nothing comes of it.
+// Builds them as if they were the newest ones, with the providers that run now; nothing comes of
+// it.
 Answer check_configurations(const Call& call) {
   const Services& services = services_of(call);
   std::vector<rules::SourceFile> files;
   for (const json::value& item : call.body().at("files").as_array()) {
     const json::object& file = item.as_object();
-    files.push_back({std::string(file.at("name").as_string()), std::string(file.at("text").as_string())});
+    files.push_back(
+        {std::string(file.at("name").as_string()), std::string(file.at("text").as_string())});
   }
   pools::Builder builder;
   return json_answer(

@@ -46,9 +46,10 @@ pools::ProviderFacts ProviderDirectory::facts_of(const config::PluginInstance& p
   const auto channel = plugins_.channel(provider.id);
   if (!running || !channel) {
     const auto failure = plugins_.failure_of(provider.id);
-    facts.unavailable = Error::transient(
-        "provider " + provider.id + " does not run: " +
-        failure.value_or("its plugin " + provider.plugin + " is not active, see: muster plugin list"));
+    facts.unavailable =
+        Error::transient("provider " + provider.id + " does not run: " +
+                         failure.value_or("its plugin " + provider.plugin +
+                                          " is not active, see: muster plugin list"));
     return facts;
   }
   auto description = from_value<ProviderDescription>(json::value(running->description));
