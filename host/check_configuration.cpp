@@ -47,7 +47,15 @@ class Check {
       : host_(host),
         document_(document),
         spawner_(cell_program()),
-        plugins_(plugin_loader::describe_plugins(host.plugin_folders, spawner_)) {}
+        plugins_(plugin_loader::describe_plugins(folders_of(host), spawner_)) {}
+
+  // None of their code runs in this process.
+  static std::vector<plugin_loader::PluginFolder> folders_of(
+      const config::HostConfiguration& host) {
+    std::vector<plugin_loader::PluginFolder> folders;
+    for (const auto& path : host.plugin_folders) folders.push_back({path, false});
+    return folders;
+  }
 
   CheckedConfiguration run() {
     for (const std::string& problem : plugins_.problems)
@@ -64,8 +72,7 @@ class Check {
   void add(Severity severity, const std::string& pointer, std::string reason,
            bool about_key = false) {
     result_.mistakes.push_back(
-        {severity,
-         about_key ? document_.key_position(pointer) : document_.value_position(pointer),
+        {severity, about_key ? document_.key_position(pointer) : document_.value_position(pointer),
          config::key_path(document_.root, pointer), std::move(reason), ""});
   }
 

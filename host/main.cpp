@@ -29,10 +29,10 @@ void print_mistakes(const std::vector<config::Mistake>& mistakes, const std::str
 }
 
 ExitCode check(const config::Report& report, const std::string& built_in) {
-  const auto text = report.file.empty() || !report.configuration ||
-                            report.configuration->file.empty()
-                        ? Result<std::string>(built_in)
-                        : read_file(report.configuration->file, std::size_t{16} << 20);
+  const auto text =
+      report.file.empty() || !report.configuration || report.configuration->file.empty()
+          ? Result<std::string>(built_in)
+          : read_file(report.configuration->file, std::size_t{16} << 20);
   if (!text) {
     std::fprintf(stderr, "%s\n", text.error().message.c_str());
     return ExitCode::failed;

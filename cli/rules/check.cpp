@@ -61,12 +61,14 @@ std::string summary(const Counts& counts, const Style& style) {
 }
 
 json::object to_json(const Counts& counts, const Judgement& judgement) {
-  return {
-      {"ok", counts.errors == 0},           {"errors", counts.errors},
-      {"warnings", counts.warnings},        {"configurations", counts.files},
-      {"workerTypes", counts.worker_types}, {"launchConfigurations", counts.launch_configurations},
-      {"problems", problems_json(judgement.problems)},
-      {"notes", json::array(judgement.notes.begin(), judgement.notes.end())}};
+  return {{"ok", counts.errors == 0},
+          {"errors", counts.errors},
+          {"warnings", counts.warnings},
+          {"configurations", counts.files},
+          {"workerTypes", counts.worker_types},
+          {"launchConfigurations", counts.launch_configurations},
+          {"problems", problems_json(judgement.problems)},
+          {"notes", json::array(judgement.notes.begin(), judgement.notes.end())}};
 }
 
 void run(const CheckOptions& options) {
@@ -131,12 +133,14 @@ void add_check(CLI::App& app) {
   command->add_option("--format", options->format, "text, github (annotations) or json")
       ->check(CLI::IsMember({"text", "github", "json"}));
   command->add_flag("--json", options->json, "Print JSON; the same as --format=json");
-  command->add_flag("--strict", options->strict, "Exit with 1 on warnings too, and if something could not be checked");
+  command->add_flag("--strict", options->strict,
+                    "Exit with 1 on warnings too, and if something could not be checked");
   auto* plugins =
       command->add_option("--plugins", options->judge.plugin_folders,
                           "Folder with plugins of your own, whose sections are checked too");
-  command->add_option("--host", options->judge.host.url,
-                      "Let this host judge: its address, such as http://127.0.0.1:8600")
+  command
+      ->add_option("--host", options->judge.host.url,
+                   "Let this host judge: its address, such as http://127.0.0.1:8600")
       ->excludes(plugins);
   command->add_option("--token", options->judge.host.token, "Token for the host [MUSTER_TOKEN]");
   command->add_option("--ca-file", options->judge.host.ca_file,

@@ -20,12 +20,13 @@ bool is_facts(const std::string& file) {
 pools::InstalledPlugins installed_plugins(const JudgeOptions& options, Judgement& judgement,
                                           bool as_json) {
   const fs::path executable = fs::read_symlink("/proc/self/exe");
-  std::vector<fs::path> folders = {config::shipped_plugin_folder(executable)};
+  std::vector<plugin_loader::PluginFolder> folders = {
+      {config::shipped_plugin_folder(executable), true}};
   for (const std::string& folder : options.plugin_folders) {
     std::error_code code;
     if (!fs::is_directory(folder, code))
       fail(exit_usage, "There is no folder " + folder + " with plugins.", as_json);
-    folders.emplace_back(folder);
+    folders.push_back({folder, false});
   }
   plugin_loader::CellSpawner spawner(executable.parent_path() / "muster-cell");
   const auto described = plugin_loader::describe_plugins(folders, spawner, "provider");
@@ -38,7 +39,7 @@ pools::InstalledPlugins installed_plugins(const JudgeOptions& options, Judgement
     if (!id.starts_with("provider/")) installed.strategies.push_back(id.substr(id.find('/') + 1));
   if (installed.providers.empty())
     judgement.notes.push_back(
-        "no provider plugins are in " + folders.front().string() +
+        "no provider plugins are in " + folders.front().path.string() +
         ", so the sections of providers are not checked; install them, or name their folder with "
         "--plugins");
   return installed;

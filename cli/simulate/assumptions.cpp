@@ -44,17 +44,21 @@ json::object provider_schema() {
 }
 
 json::object schema() {
-  return table({{"providers",
+  return table({{"currency", json::object{{"type", "string"}, {"pattern", "^[A-Z]{3}$"}}},
+                {"providers",
                  json::object{{"type", "object"}, {"additionalProperties", provider_schema()}}}});
 }
 
-CloudAssumptions read_cloud(const json::object& from) {
+CloudAssumptions read_cloud(const json::object& from, const std::string& file) {
   CloudAssumptions cloud;
   const auto number_of = [](const json::object& in, const char* key) {
     const json::value* value = in.if_contains(key);
     return value ? std::optional(value->to_number<double>()) : std::nullopt;
   };
-  cloud.price_per_hour = number_of(from, "pricePerHour").value_or(cloud.price_per_hour);
+  if (const auto price = number_of(from, "pricePerHour")) {
+    cloud.price_per_hour = *price;
+    cloud.price_source = file;
+  }
   cloud.never_boots = number_of(from, "neverBoots").value_or(cloud.never_boots);
   if (const json::value* count = from.if_contains("perZone")) cloud.per_zone = count->as_int64();
   if (const json::value* boot = from.if_contains("bootSeconds")) {
@@ -68,6 +72,7 @@ CloudAssumptions read_cloud(const json::object& from) {
     for (const auto& [name, type] : types->as_object()) {
       CloudAssumptions::Type& made = cloud.instance_types[std::string(name)];
       made.price_per_hour = number_of(type.as_object(), "pricePerHour");
+      if (made.price_per_hour) made.price_source = file;
       if (const json::value* count = type.as_object().if_contains("perZone"))
         made.per_zone = count->as_int64();
     }
@@ -79,7 +84,24 @@ CloudAssumptions read_cloud(const json::object& from) {
 
 }  // namespace
 
-AssumptionsReading read_assumptions(std::string_view toml) {
+void take_prices(const Assumptions& prices, Assumptions& into) {
+  if (!prices.currency.empty()) into.currency = prices.currency;
+  for (const auto& [id, from] : prices.providers) {
+    CloudAssumptions& to = into.providers.try_emplace(id, CloudAssumptions{}).first->second;
+    if (to.position == config::Position{}) to.position = from.position;
+    if (!from.price_source.empty()) {
+      to.price_per_hour = from.price_per_hour;
+      to.price_source = from.price_source;
+    }
+    for (const auto& [name, type] : from.instance_types) {
+      if (!type.price_per_hour) continue;
+      to.instance_types[name].price_per_hour = type.price_per_hour;
+      to.instance_types[name].price_source = type.price_source;
+    }
+  }
+}
+
+AssumptionsReading read_assumptions(std::string_view toml, const std::string& file) {
   AssumptionsReading reading;
   const auto parsed = config::parse_toml(toml);
   if (const auto* mistake = boost::variant2::get_if<config::Mistake>(&parsed)) {
@@ -94,10 +116,13 @@ AssumptionsReading read_assumptions(std::string_view toml) {
                                 ""});
   config::sort_mistakes(reading.mistakes);
   const json::value* providers = document.root.if_contains("providers");
-  if (!reading.mistakes.empty() || !providers) return reading;
+  if (!reading.mistakes.empty()) return reading;
+  if (const json::value* currency = document.root.if_contains("currency"))
+    reading.assumptions.currency = std::string(currency->as_string());
+  if (!providers) return reading;
   for (const auto& [id, table] : providers->as_object()) {
     const std::string pointer = "/providers/" + config::pointer_part(id);
-    CloudAssumptions cloud = read_cloud(table.as_object());
+    CloudAssumptions cloud = read_cloud(table.as_object(), file);
     cloud.position = document.key_position(pointer);
     if (cloud.boot_seconds.first > cloud.boot_seconds.second)
       reading.mistakes.push_back(

@@ -18,12 +18,14 @@ inline constexpr std::string_view assumptions_file_name = "simulation.toml";
 
 // Of one provider. The defaults are those of a cloud about which nothing is said.
 struct CloudAssumptions {
-  double price_per_hour = 0.10;  // of one machine
-  std::int64_t per_zone = 1000;  // machines of each type that each placement has
+  double price_per_hour = 0.10;   // of one machine
+  std::string price_source = {};  // who says so: a file; empty: nobody, it is assumed
+  std::int64_t per_zone = 1000;   // machines of each type that each placement has
   std::pair<double, double> boot_seconds = {60, 120};
   double never_boots = 0;  // probability
   struct Type {
     std::optional<double> price_per_hour = {};
+    std::string price_source = {};
     std::optional<std::int64_t> per_zone = {};
   };
   std::map<std::string, Type> instance_types;
@@ -33,8 +35,11 @@ struct CloudAssumptions {
   config::Position position;  // where its table begins
 };
 
+inline constexpr const char* usual_currency = "USD";
+
 struct Assumptions {
   std::map<std::string, CloudAssumptions> providers;
+  std::string currency = {};  // of all prices; empty: not said
 };
 
 struct AssumptionsReading {
@@ -42,6 +47,10 @@ struct AssumptionsReading {
   std::vector<config::Mistake> mistakes;
 };
 
-AssumptionsReading read_assumptions(std::string_view toml);
+// `file`: its name, as the source of the prices.
+AssumptionsReading read_assumptions(std::string_view toml, const std::string& file);
+
+// Takes over the currency and the prices of `prices`, and nothing else.
+void take_prices(const Assumptions& prices, Assumptions& into);
 
 }  // namespace muster::cli

@@ -200,6 +200,25 @@ std::shared_ptr<const fleet::Configuration> Clouds::adapt(
   return adapted;
 }
 
+std::vector<UsedPrice> Clouds::prices() const {
+  std::vector<UsedPrice> all;
+  for (const auto& [id, cloud] : clouds_) {
+    if (cloud.itself)
+      for (const simulated::InstanceType& type : cloud.settings.instance_types)
+        all.push_back({id.str(), type.name, type.price_per_hour, "its configuration"});
+    for (const std::string& name : cloud.instance_types) {
+      const auto type = cloud.assumed.instance_types.find(name);
+      const bool has_own =
+          type != cloud.assumed.instance_types.end() && type->second.price_per_hour;
+      const std::string& source = has_own ? type->second.price_source : cloud.assumed.price_source;
+      all.push_back({id.str(), name,
+                     has_own ? *type->second.price_per_hour : cloud.assumed.price_per_hour,
+                     source.empty() ? "assumed" : source});
+    }
+  }
+  return all;
+}
+
 Result<std::vector<simulation::ProviderScenario>> Clouds::scenarios() const {
   std::vector<simulation::ProviderScenario> all;
   for (const auto& [id, cloud] : clouds_) {

@@ -26,6 +26,13 @@ struct GivenProvider {
   fleet::ProviderSettings settings = {};
 };
 
+// What a machine of a type costs by the hour in a simulation, and who says so.
+struct UsedPrice {
+  std::string provider_id, instance_type;
+  double per_hour = 0;
+  std::string source;  // a file, "its configuration", or "assumed"
+};
+
 class Clouds {
  public:
   // `invalid`: the configuration of a simulated provider, or what is assumed of one, is wrong.
@@ -44,6 +51,8 @@ class Clouds {
   std::shared_ptr<const fleet::Configuration> adapt(
       const fleet::Configuration& configuration) const;
   Result<std::vector<simulation::ProviderScenario>> scenarios() const;
+  // Of all instance types that were met, by provider and type.
+  std::vector<UsedPrice> prices() const;
 
  private:
   struct Cloud {

@@ -52,6 +52,14 @@ void add_simulate_command(CLI::App& app) {
       ->check(CLI::IsMember({"none", "some", "many"}));
   command->add_option("--compare", options->compare,
                       "Also simulate this configuration, and show the differences");
+  command->add_option("--prices", options->prices,
+                      "Take the currency and the prices from this file, which is like "
+                      "simulation.toml");
+  command->add_option("--host", options->host.url,
+                      "Take the prices that the providers of this host asked for its workers");
+  command->add_option("--token", options->host.token, "Token for the host [MUSTER_TOKEN]");
+  command->add_option("--ca-file", options->host.ca_file,
+                      "Certificates that the host's may be signed by [MUSTER_CA_FILE]");
   command->add_option("--svg", options->svg, "Write a plot to this file");
   command->add_flag("--json", options->json, "Print JSON, with a sample for each minute");
   command->callback([options] { simulate(*options); });

@@ -108,7 +108,15 @@ json::object figures_json(const Figures& figures, const simulation::Report& repo
                                    {"running", sample.running}});
   for (const std::string& violation : figures.violations)
     violations.push_back(json::string(violation));
+  json::array prices;
+  for (const UsedPrice& price : figures.prices)
+    prices.push_back(json::object{{"providerId", price.provider_id},
+                                  {"instanceType", price.instance_type},
+                                  {"pricePerHour", price.per_hour},
+                                  {"source", price.source}});
   return {{"configuration", figures.configuration},
+          {"currency", figures.currency},
+          {"prices", std::move(prices)},
           {"simulatedSeconds", in_seconds(figures.end)},
           {"pools", std::move(pools)},
           {"total", pool_json(figures.total)},

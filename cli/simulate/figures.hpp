@@ -7,6 +7,7 @@
 
 #include <muster/json.hpp>
 
+#include "cli/simulate/clouds.hpp"
 #include "cli/terminal.hpp"
 #include "host/simulation/report.hpp"
 
@@ -37,6 +38,8 @@ struct Figures {
   PoolFigures total;
   std::string digest;
   std::vector<std::string> violations;
+  std::string currency = {};  // of all costs
+  std::vector<UsedPrice> prices = {};
 };
 
 Figures figures_of(const std::string& configuration, const simulation::Report& report);

@@ -115,21 +115,45 @@ std::string verdicts(const Figures& figures, const Style& style) {
   return text;
 }
 
+std::string cost_title(const Figures& figures) {
+  return figures.currency.empty() ? "cost" : "cost " + figures.currency;
+}
+
+// Which prices the costs were counted with, and who says so.
+std::string prices_text(const Figures& figures, const Style& style) {
+  if (figures.prices.empty()) return {};
+  Rows rows{{"price of a machine by the hour", figures.currency, "source"}};
+  bool assumed = false;
+  for (const UsedPrice& price : figures.prices) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.4g", price.per_hour);
+    rows.push_back({price.provider_id + " " + price.instance_type, text, price.source});
+    assumed |= price.source == "assumed";
+  }
+  std::string text = "\n" + table_text(std::move(rows), style, 1);
+  if (assumed)
+    text +=
+        "Nobody says what the assumed ones cost: write them into simulation.toml, or use "
+        "--prices FILE.\n";
+  return text;
+}
+
 }  // namespace
 
 std::string figures_text(const Figures& figures, const Style& style) {
   Rows rows{{"pool", "tasks", "done", "never began", "wait p50", "p90", "p99", "max", "launches",
-             "errors", "peak", "hours", "cost"}};
+             "errors", "peak", "hours", cost_title(figures)}};
   for (const PoolFigures& pool : figures.pools) rows.push_back(row_of(pool));
   rows.push_back(row_of(figures.total));
   std::string text = table_text(std::move(rows), style, 1);
   if (const std::string open = verdicts(figures, style); !open.empty())
     text += "\nNot satisfied at the end:\n" + open;
-  return text;
+  return text + prices_text(figures, style);
 }
 
 std::string comparison_text(const Figures& first, const Figures& second, const Style& style) {
-  Rows rows{{"", first.configuration, second.configuration, "difference"}};
+  Rows rows{{first.currency.empty() ? "" : "costs in " + first.currency, first.configuration,
+             second.configuration, "difference"}};
   std::vector<const PoolFigures*> others;
   for (const PoolFigures& pool : second.pools) others.push_back(&pool);
   const PoolFigures none;
@@ -149,6 +173,13 @@ std::string comparison_text(const Figures& first, const Figures& second, const S
   for (const Figures* figures : {&first, &second})
     if (const std::string open = verdicts(*figures, style); !open.empty())
       text += "\nNot satisfied at the end, with " + figures->configuration + ":\n" + open;
+  text += prices_text(first, style);
+  const auto same = [](const UsedPrice& a, const UsedPrice& b) {
+    return a.provider_id == b.provider_id && a.instance_type == b.instance_type &&
+           a.per_hour == b.per_hour && a.source == b.source;
+  };
+  if (!std::ranges::equal(first.prices, second.prices, same))
+    text += "\nwith " + second.configuration + ":" + prices_text(second, style);
   return text;
 }
 

@@ -98,6 +98,53 @@ std::vector<simulation::Sample> thinned(const std::vector<simulation::Sample>& s
   return thin;
 }
 
+constexpr double row_height = 22, rows_top = 34;
+constexpr std::size_t most_rows = 40;
+
+double rows_height(const PlotPanel& panel) {
+  if (panel.pools.empty()) return 0;
+  const std::size_t rows = std::min(panel.pools.size(), most_rows) + 1;
+  return rows_top + row_height * static_cast<double>(rows);
+}
+
+// Waits and costs of the pools as bars, to one scale over all panels.
+class PoolRows {
+ public:
+  PoolRows(double y, double longest, double dearest)
+      : y_(y), longest_(std::max(longest, 1e-9)), dearest_(std::max(dearest, 1e-9)) {}
+
+  std::string draw(const std::vector<PlotPool>& pools) const {
+    const char* bold = " font-weight=\"bold\"";
+    std::string out = text_at(left, y_ + 18, "start", "pool", bold) +
+                      text_at(waits_at, y_ + 18, "start", "wait (bar: p90)", bold) +
+                      text_at(costs_at, y_ + 18, "start", "cost", bold);
+    double y = y_ + rows_top;
+    for (std::size_t i = 0; i < std::min(pools.size(), most_rows); ++i, y += row_height) {
+      const PlotPool& pool = pools[i];
+      out += text_at(left, y + 12, "start", pool.name);
+      out += bar(waits_at, y, pool.wait_seconds / longest_, "#c1121f", pool.wait_text);
+      out += bar(costs_at, y, pool.cost / dearest_, "#1b6ca8", pool.cost_text);
+    }
+    if (pools.size() > most_rows)
+      out += text_at(left, y + 12, "start",
+                     "and " + std::to_string(pools.size() - most_rows) + " more pools");
+    return out;
+  }
+
+ private:
+  static constexpr double waits_at = 330, costs_at = 690, widest = 90;
+
+  static std::string bar(double x, double y, double share, const char* colour,
+                         const std::string& text) {
+    const double wide = std::clamp(share, 0.0, 1.0) * widest;
+    return "<rect x=\"" + number(x) + "\" y=\"" + number(y) + "\" width=\"" + number(wide) +
+           "\" height=\"14\" fill=\"" + colour + "\"/>\n" +
+           text_at(x + wide + 6, y + 12, "start", text);
+  }
+
+  double y_, longest_, dearest_;
+};
+
 class Panel {
  public:
   Panel(double y, std::int64_t most, std::int64_t seconds)
@@ -174,21 +221,34 @@ class Panel {
 
 std::string plot_svg(const std::vector<PlotPanel>& panels) {
   std::int64_t most = 1, seconds = 0;
-  for (const PlotPanel& panel : panels)
+  double longest = 0, dearest = 0, whole = 0;
+  for (const PlotPanel& panel : panels) {
     for (const simulation::Sample& sample : panel.samples) {
       for (const Series& each : series) most = std::max(most, sample.*each.value);
       seconds = std::max<std::int64_t>(seconds, sample.at.count() / 1000);
     }
-  const std::string height = number(panel_height * static_cast<double>(panels.size()));
+    for (const PlotPool& pool : panel.pools) {
+      longest = std::max(longest, pool.wait_seconds);
+      dearest = std::max(dearest, pool.cost);
+    }
+    whole += panel_height + rows_height(panel);
+  }
+  const std::string height = number(whole);
   std::string out =
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"" +
       number(width) + "\" height=\"" + height + "\" viewBox=\"0 0 " + number(width) + " " + height +
       "\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#222222\">\n"
-      "<title>Pending tasks, requested and running capacity over time</title>\n"
+      "<title>Pending tasks, requested and running capacity over time; waits and costs of "
+      "pools</title>\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
-  for (std::size_t i = 0; i < panels.size(); ++i)
-    out += Panel(panel_height * static_cast<double>(i), most, seconds).draw(panels[i]);
+  double y = 0;
+  for (const PlotPanel& panel : panels) {
+    out += Panel(y, most, seconds).draw(panel);
+    y += panel_height;
+    if (!panel.pools.empty()) out += PoolRows(y, longest, dearest).draw(panel.pools);
+    y += rows_height(panel);
+  }
   return out + "</svg>\n";
 }
 

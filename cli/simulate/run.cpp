@@ -39,7 +39,7 @@ simulation::Faults faults_named(const std::string& name) {
   faults.effect_late = 0.02 * much;
   faults.call_slow = 0.2 * much;
   faults.listing_lies = 0.05 * much;
-  faults.crash = 0.001 * much;
+  faults.crashes_per_hour = 0.5 * much;
   faults.clock_jumps_per_hour = 0.02 * much;
   faults.notice_repeated = 0.2 * much;
   faults.never_registers = 0.05 * much;
@@ -147,6 +147,7 @@ std::string replay_command(const SimulateOptions& options, const std::string& co
   }
   if (!options.strategy.empty()) command += " --strategy " + quoted(options.strategy);
   if (options.faults != "none") command += " --faults " + options.faults;
+  if (!options.prices.empty()) command += " --prices " + quoted(options.prices);
   return command;
 }
 
@@ -190,11 +191,29 @@ std::string heading(const SimulateOptions& options, const Trace& trace,
   return text + "\n\n";
 }
 
+std::vector<PlotPool> plot_pools(const Figures& figures) {
+  std::vector<PlotPool> pools;
+  for (const PoolFigures& pool : figures.pools) {
+    if (pool.tasks == 0 && pool.launches == 0) continue;
+    PlotPool& shown = pools.emplace_back();
+    shown.name = pool.name;
+    shown.cost = pool.cost;
+    char cost[64];
+    std::snprintf(cost, sizeof cost, "%.2f %s", pool.cost, figures.currency.c_str());
+    shown.cost_text = cost;
+    if (!pool.waits) continue;
+    shown.wait_seconds = static_cast<double>(pool.waits->p90.count()) / 1000;
+    shown.wait_text = "p50 " + in_words(pool.waits->p50) + ", p90 " + in_words(pool.waits->p90) +
+                      ", max " + in_words(pool.waits->most);
+  }
+  return pools;
+}
+
 void write_plot(const SimulateOptions& options, const std::vector<Simulated>& all) {
   if (options.svg.empty()) return;
   std::vector<PlotPanel> panels;
   for (const Simulated& each : all)
-    panels.push_back({each.figures.configuration, each.report.samples});
+    panels.push_back({each.figures.configuration, each.report.samples, plot_pools(each.figures)});
   if (const auto written = write_file_atomically(options.svg, plot_svg(panels)); !written)
     fail(exit_failed, "Cannot write the plot: " + written.error().message + ".", options.json);
 }
@@ -225,7 +244,14 @@ void simulate(const SimulateOptions& options) {
     fail(exit_usage, "There is no folder " + folder.string() + " for the plot.", options.json);
   std::vector<Subject> subjects;
   for (const std::string& path : paths)
-    subjects.push_back(load_subject({path, options.strategy, options.seed, options.json}));
+    subjects.push_back(load_subject(
+        {path, options.strategy, options.seed, options.json, options.prices, options.host}));
+  if (subjects.front().currency != subjects.back().currency)
+    fail(exit_failed,
+         "The prices of " + paths.front() + " are in " + subjects.front().currency +
+             " and those of " + paths.back() + " in " + subjects.back().currency +
+             ", so their costs cannot be compared; give both in one currency.",
+         options.json);
   const Trace trace = demand_of(options);
   for (const Subject& subject : subjects) {
     std::vector<WorkerPoolId> known;
@@ -239,6 +265,8 @@ void simulate(const SimulateOptions& options) {
     std::fputs(subjects[i].warnings.c_str(), stderr);
     auto report = run(options, subjects[i], trace);
     auto figures = figures_of(subjects[i].name, report);
+    figures.currency = subjects[i].currency;
+    figures.prices = subjects[i].prices;
     all.push_back({paths[i], std::move(report), std::move(figures)});
   }
   write_plot(options, all);

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "cli/host_address.hpp"
+
 namespace muster::cli {
 
 struct SimulateOptions {
@@ -12,7 +14,9 @@ struct SimulateOptions {
   std::uint64_t seed = 1;
   std::string strategy;  // for all pools; empty: what each says
   std::string faults = "none";
-  std::string svg;  // a file; empty: no plot
+  std::string svg;        // a file; empty: no plot
+  std::string prices;     // a file; empty: none
+  HostOptions host = {};  // whose prices are taken; without a url: none
   bool json = false;
 };
 

@@ -9,6 +9,7 @@
 #include "cli/rules/target.hpp"
 #include "cli/simulate/assumptions.hpp"
 #include "cli/simulate/clouds.hpp"
+#include "cli/simulate/host_prices.hpp"
 #include "host/config/default_configuration.hpp"
 #include "host/pools/builder.hpp"
 #include "host/pools/source.hpp"
@@ -45,7 +46,9 @@ class Loading {
       given_by_folder();
     else
       given_by_host();
+    read_prices();
     subject_.name = tidy(options_.path);
+    subject_.currency = assumptions_.currency.empty() ? usual_currency : assumptions_.currency;
     subject_.strategies = std::make_unique<Strategies>(given_.plugin_folders);
     know_installed_strategies();
     make_clouds();
@@ -83,9 +86,22 @@ class Loading {
     if (!text && text.error().error_class == ErrorClass::not_found) return;
     if (!text) fail(exit_failed, text.error().message + ".", options_.as_json);
     given_.files.push_back({assumptions_file_, *text});
-    auto reading = read_assumptions(*text);
+    auto reading = read_assumptions(*text, assumptions_file_);
     if (!reading.mistakes.empty()) stop(reading.mistakes, assumptions_file_);
     assumptions_ = std::move(reading.assumptions);
+  }
+
+  // A file of prices is more than what a host knows by chance.
+  void read_prices() {
+    if (!options_.host.url.empty())
+      take_prices(prices_of_host(options_.host, options_.as_json), assumptions_);
+    if (options_.prices.empty()) return;
+    const auto text = read_file(options_.prices, std::size_t{1} << 20);
+    if (!text) fail(exit_usage, text.error().message + ".", options_.as_json);
+    given_.files.push_back({options_.prices, *text});
+    const auto reading = read_assumptions(*text, options_.prices);
+    if (!reading.mistakes.empty()) stop(reading.mistakes, options_.prices);
+    take_prices(reading.assumptions, assumptions_);
   }
 
   rules::KnownFacts read_facts() {
@@ -221,10 +237,24 @@ class Loading {
            options_.as_json);
     }
     for (const auto& [id, assumed] : assumptions_.providers)
-      if (!clouds_.has(ProviderId(id)))
+      if (!clouds_.has(ProviderId(id)) && is_of_prices_alone(assumed))
+        subject_.warnings += "muster: there are prices of the provider " + id +
+                             ", which is not in " + tidy(options_.path) + "\n";
+      else if (!clouds_.has(ProviderId(id)))
         stop({{config::Severity::error, assumed.position, "providers." + id,
                "there is no such provider in " + tidy(options_.path), ""}},
              assumptions_file_);
+  }
+
+  // A list of prices may name more than one configuration has.
+  bool is_of_prices_alone(const CloudAssumptions& assumed) const {
+    const auto is_theirs = [&](const std::string& source) {
+      return !source.empty() && (source == options_.prices || source == options_.host.url);
+    };
+    return is_theirs(assumed.price_source) ||
+           std::ranges::any_of(assumed.instance_types, [&](const auto& type) {
+             return is_theirs(type.second.price_source);
+           });
   }
 
   void build() {
@@ -234,7 +264,9 @@ class Loading {
       provider_context.strategies.push_back(name);
     provider_context.default_strategy = given_.default_strategy;
     std::vector<rules::SourceFile> files = given_.files;
-    std::erase_if(files, [&](const auto& file) { return file.name == assumptions_file_; });
+    std::erase_if(files, [&](const auto& file) {
+      return file.name == assumptions_file_ || file.name == options_.prices;
+    });
     pools::Builder builder;
     auto outcome = builder.build(files, "simulated", provider_context,
                                  [&](const ProviderId& provider, const ExpandRequest& request) {
@@ -245,7 +277,7 @@ class Loading {
       fail(exit_failed,
            outcome.waits.front().provider_id.str() + ": " + outcome.waits.front().reason + ".",
            options_.as_json);
-    subject_.warnings = problems_text(outcome.problems, given_.files, Style::of_stderr());
+    subject_.warnings += problems_text(outcome.problems, given_.files, Style::of_stderr());
     if (outcome.configuration->pools.empty())
       fail(exit_failed, "There are no worker configurations in " + tidy(options_.path) + ".",
            options_.as_json);
@@ -260,6 +292,7 @@ class Loading {
     auto scenarios = clouds_.scenarios();
     if (!scenarios) fail(exit_failed, scenarios.error().message + ".", options_.as_json);
     subject_.providers = std::move(*scenarios);
+    subject_.prices = clouds_.prices();
     subject_.settings = given_.settings;
     subject_.settings.default_strategy = given_.default_strategy;
   }

@@ -8,6 +8,8 @@
 
 #include <muster/rules/configuration_set.hpp>
 
+#include "cli/host_address.hpp"
+#include "cli/simulate/clouds.hpp"
 #include "cli/simulate/strategies.hpp"
 #include "host/fleet/model/settings.hpp"
 #include "host/simulation/scenario.hpp"
@@ -19,6 +21,8 @@ struct SubjectOptions {
   std::string strategy;  // for all pools; empty: what each says
   std::uint64_t seed = 1;
   bool as_json = false;
+  std::string prices = {};  // a file; empty: none
+  HostOptions host = {};    // whose prices are taken, if its `url` is not empty
 };
 
 struct Subject {
@@ -28,6 +32,8 @@ struct Subject {
   fleet::Settings settings;
   std::unique_ptr<Strategies> strategies;  // all that the pools use
   std::string warnings;                    // what `muster check` would say, as text
+  std::string currency;
+  std::vector<UsedPrice> prices;
 };
 
 // Prints all that is wrong, as `muster check` does, and ends the program if it cannot be simulated.

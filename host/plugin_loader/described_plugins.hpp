@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include <muster/json.hpp>
+
 #include "host/plugin_loader/cell_spawner.hpp"
 #include "host/plugin_loader/manifest.hpp"
 #include "host/plugin_loader/plugin_scan.hpp"
-
-#include <muster/json.hpp>
 
 namespace muster::plugin_loader {
 
@@ -24,13 +24,14 @@ struct DescribedPlugins {
   std::vector<std::string> problems;               // sentences about plugins that cannot be asked
 };
 
-// Asks each plugin in a process of its own, as a host does before it loads one. Of two of the same
-// id, that of the later folder counts. `kind` given: only those, "provider".
-DescribedPlugins describe_plugins(const std::vector<std::filesystem::path>& folders,
-                                  CellSpawner& spawner, const std::string& kind = {});
+// Asks each plugin: those of shipped folders in this process, others in processes of their own, as
+// a host does before it loads one. Of two of the same id, that of the later folder counts. `kind`
+// given: only those, "provider".
+DescribedPlugins describe_plugins(const std::vector<PluginFolder>& folders, CellSpawner& spawner,
+                                  const std::string& kind = {});
 
 // The ids of all plugins in the folders; none of their code runs.
-std::vector<std::string> plugin_ids(const std::vector<std::filesystem::path>& folders);
+std::vector<std::string> plugin_ids(const std::vector<PluginFolder>& folders);
 
 // Makes an instance with this configuration in a process of its own, and ends it again. The error
 // is the plugin's.

@@ -39,8 +39,7 @@ void PluginCatalog::set_state(PluginVersion& version, PluginState state, std::st
 // now must also do so with the new version, else that is refused. With `Failing::alone` an instance
 // that cannot be started is left out, and the others serve.
 Result<void> PluginCatalog::deploy(PluginRecord& plugin,
-                                   const std::shared_ptr<PluginVersion>& version,
-                                   Failing failing) {
+                                   const std::shared_ptr<PluginVersion>& version, Failing failing) {
   std::vector<json::object> configs;
   const auto configured = [&] {
     std::vector<InstanceSpec> specs;
@@ -76,8 +75,8 @@ Result<void> PluginCatalog::deploy(PluginRecord& plugin,
   std::map<std::string, Error> failed;
   for (const InstanceSpec& spec : specs) {
     const bool is_configured = !configured.empty();
-    auto made = is_configured && !must_start(spec) ? check_and_make(spec, *version)
-                                                   : make(spec, *version);
+    auto made =
+        is_configured && !must_start(spec) ? check_and_make(spec, *version) : make(spec, *version);
     if (!made && is_configured && must_start(spec))
       return Error{made.error().error_class,
                    "instance " + spec.instance_id + ": " + made.error().message};

@@ -11,8 +11,8 @@ void list_failed(const PluginRecord& plugin, std::vector<InstanceStatus>& instan
   for (const auto& [id, error] : plugin.failed) {
     const auto serving = std::ranges::find(instances, id, &InstanceStatus::instance_id);
     if (serving != instances.end())
-      serving->reason = "its new configuration is refused, so the one before serves: " +
-                        error.message;
+      serving->reason =
+          "its new configuration is refused, so the one before serves: " + error.message;
     else
       instances.push_back(
           {.instance_id = id, .state = PluginState::rejected, .reason = error.message});
@@ -55,8 +55,7 @@ PluginList PluginCatalog::list_now() const {
     const auto worst =
         std::max_element(status.instances.begin(), status.instances.end(),
                          [](const auto& a, const auto& b) { return a.state < b.state; });
-    const auto worst_state =
-        worst == status.instances.end() ? PluginState::active : worst->state;
+    const auto worst_state = worst == status.instances.end() ? PluginState::active : worst->state;
     const std::string worst_reason = worst == status.instances.end() ? "" : worst->reason;
     list_failed(*plugin, status.instances);
     for (const auto& version : plugin->versions) {

@@ -57,8 +57,8 @@ struct PluginRecord {
   std::deque<std::shared_ptr<PluginVersion>> versions = {};  // newest first, a handful
   std::shared_ptr<PluginVersion> active = {};
   std::map<std::string, Serving> instances = {};
-  std::map<std::string, Error> failed = {};  // instances, by lane, that could not be started as they
-                                             // are configured now
+  std::map<std::string, Error> failed = {};  // instances, by lane, that could not be started as
+                                             // they are configured now
 };
 
 }  // namespace muster::plugin_loader

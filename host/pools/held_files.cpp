@@ -31,13 +31,11 @@ class Selecting {
             const std::vector<rules::SourceFile>& last_good, const ProviderContext& context,
             const Expand& expand)
       : builder_(builder), newest_(newest), context_(context), expand_(expand) {
-    for (const rules::SourceFile& file : last_good) {
-      Candidate& candidate = candidates_[file.name];
-      candidate.good = &file;
-      candidate.good_types = worker_types_of(file).value_or(WorkerTypes());
-      for (const std::string& type : candidate.good_types) owners_.emplace(type, file.name);
-    }
+    for (const rules::SourceFile& file : last_good) candidates_[file.name].good = &file;
     for (const rules::SourceFile& file : newest.files) candidates_[file.name].newest = &file;
+    const bool changed = std::ranges::any_of(
+        candidates_, [](const auto& entry) { return entry.second.has_changed(); });
+    if (changed) find_owners();  // else nothing can have moved
   }
 
   // Each round that does not end takes one version at least out of the race, so there is an end.
@@ -65,10 +63,22 @@ class Selecting {
     Use use = Use::newest;
     std::string reason = {};
 
+    bool has_changed() const {
+      return !newest || !good || newest->text != good->text ||
+             newest->unreadable != good->unreadable;
+    }
     const rules::SourceFile* used() const {
       return use == Use::newest ? newest : use == Use::last_good ? good : nullptr;
     }
   };
+
+  void find_owners() {
+    for (auto& [name, candidate] : candidates_) {
+      if (!candidate.good) continue;
+      candidate.good_types = worker_types_of(*candidate.good).value_or(WorkerTypes());
+      for (const std::string& type : candidate.good_types) owners_.emplace(type, name);
+    }
+  }
 
   std::vector<rules::SourceFile> files() const {
     std::vector<rules::SourceFile> all;
@@ -81,9 +91,7 @@ class Selecting {
   bool step_back(Candidate& candidate, const std::string& reason) {
     if (candidate.use == Use::nothing) return false;
     const bool has_other =
-        candidate.use == Use::newest && candidate.good &&
-        (!candidate.newest || candidate.newest->text != candidate.good->text ||
-         candidate.newest->unreadable != candidate.good->unreadable);
+        candidate.use == Use::newest && candidate.good && candidate.has_changed();
     if (candidate.reason.empty())
       candidate.reason = reason;
     else
@@ -122,6 +130,8 @@ class Selecting {
   // A worker type that moves from one file to another must not end because the other file is bad:
   // then the file that it leaves is held back, too, also if it is gone.
   bool hold_dependents() {
+    const auto is_held = [](const auto& entry) { return entry.second.use != Use::newest; };
+    if (std::ranges::none_of(candidates_, is_held)) return false;
     WorkerTypes serving;
     for (const auto& [name, candidate] : candidates_)
       if (const rules::SourceFile* file = candidate.used(); file)

@@ -181,8 +181,7 @@ bool same(const fleet::PoolSpec& a, const fleet::PoolSpec& b) {
          a.providers == b.providers && a.teams == b.teams &&
          a.public_worker_keys == b.public_worker_keys &&
          a.placement_strategies == b.placement_strategies && a.payload_schema == b.payload_schema &&
-         a.unasked_providers == b.unasked_providers &&
-         a.launch_configs == b.launch_configs;
+         a.unasked_providers == b.unasked_providers && a.launch_configs == b.launch_configs;
 }
 
 Finding finding_of(const Error& error, const std::string& section) {

@@ -65,8 +65,12 @@ rules::Problems check_with_facts(std::span<const rules::SourceFile> files,
     if (std::filesystem::path(problem.position.file).filename() == rules::facts_file_name)
       problems.push_back(problem);
   for (const Wait& wait : outcome.waits)  // a plugin whose schema is wrong
-    problems.push_back({rules::Severity::error, {}, "", wait.provider_id.str() + ": " + wait.reason,
-                        "correct the plugin", "badPlugin"});
+    problems.push_back({rules::Severity::error,
+                        {},
+                        "",
+                        wait.provider_id.str() + ": " + wait.reason,
+                        "correct the plugin",
+                        "badPlugin"});
   return problems;
 }
 
@@ -139,7 +143,8 @@ class FactlessCheck {
   void check_providers(const rules::Document& document, const std::string& worker_type) {
     if (!plugins_.provider_ids) return;
     rules::KnownFacts known;
-    for (const std::string& id : *plugins_.provider_ids) known.providers.push_back({id, "", {}, {}});
+    for (const std::string& id : *plugins_.provider_ids)
+      known.providers.push_back({id, "", {}, {}});
     const auto unknown = rules::pool_settings(document, worker_type).problems;
     for (rules::Problem& problem : rules::pool_settings(document, worker_type, &known).problems)
       if (std::ranges::find(unknown, problem) == unknown.end())

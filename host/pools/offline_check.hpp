@@ -15,8 +15,8 @@ namespace muster::pools {
 // Plugins that are installed. Their schemas are those that a host checks with.
 struct InstalledPlugins {
   std::vector<ProviderDescription> providers = {};
-  std::vector<std::string> strategies = {};  // names
-  bool has_all_strategies = false;           // false: a host may configure others
+  std::vector<std::string> strategies = {};                   // names
+  bool has_all_strategies = false;                            // false: a host may configure others
   std::optional<std::vector<std::string>> provider_ids = {};  // of a host, if they are known
 
   // A plugin, "provider/local", and what it says of itself. Fails if that makes no sense.

@@ -48,9 +48,9 @@ void check_strategy(const rules::PoolSettings& settings, const ProviderContext& 
   const auto* written = settings.document.if_contains("strategy");
   findings.push_back(
       {written && written->is_object() ? rules::Path{"strategy", "name"} : rules::Path{"strategy"},
-       rules::in_quotes(settings.strategy) +
-           (context.knows_all_strategies ? " is not a strategy of this host"
-                                         : " is not a strategy that comes with muster"),
+       rules::in_quotes(settings.strategy) + (context.knows_all_strategies
+                                                  ? " is not a strategy of this host"
+                                                  : " is not a strategy that comes with muster"),
        nearest.empty() ? "known strategies are " + all : "did you mean " + nearest + "?",
        "unknownStrategy",
        context.knows_all_strategies ? rules::Severity::error : rules::Severity::warning});
@@ -72,8 +72,7 @@ ReadPool read_pool(const rules::PoolSettings& settings, const ProviderContext& p
   append(read.findings, check_worker_keys(settings.document));
   pool.placement_strategies = read_placement_strategies(settings, read.findings);
   pool.payload_schema = settings.payload_schema;
-  pool.strategy =
-      settings.strategy.empty() ? provider_context.default_strategy : settings.strategy;
+  pool.strategy = settings.strategy.empty() ? provider_context.default_strategy : settings.strategy;
   check_strategy(settings, provider_context, read.findings);
   auto lifecycle = read_lifecycle(settings.lifecycle);
   const json::value* most = settings.document.if_contains("maxCapacity");

@@ -229,8 +229,8 @@ void Service::serve(Selection selection, bool same_providers) {
   const bool is_old = same_providers && is_in_force(selection);
   Status status = this->status();
   // If only the last good versions serve, nothing of the newest revision does.
-  const bool nothing_new = !selection.held.empty() && kept_ &&
-                           digest_of(kept_->files) == digest_of(selection.serving);
+  const bool nothing_new =
+      !selection.held.empty() && kept_ && digest_of(kept_->files) == digest_of(selection.serving);
   const SourceFiles serving{nothing_new ? kept_->revision : newest_.revision,
                             std::move(selection.serving)};
   status.revision = serving.revision;

@@ -27,7 +27,8 @@ struct Status {
   std::optional<Time> refused_at = {};
   rules::Problems problems = {};  // of the newest revision: errors, and warnings even if it serves
   std::vector<HeldFile> held_files = {};  // of which the newest version is not in force
-  std::vector<Wait> waits = {};  // providers that cannot be asked; pools keep what they have of them
+  std::vector<Wait> waits =
+      {};  // providers that cannot be asked; pools keep what they have of them
 
   // The source cannot be read, since then; what was read before serves on.
   std::string source_error = {};

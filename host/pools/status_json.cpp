@@ -42,11 +42,14 @@ json::object to_json(const Outcome& outcome) {
 
 json::object to_json(const Status& status) {
   json::array problems = to_json(status.problems), waits = to_json(status.waits);
-  json::object document = {
-      {"source", status.source},         {"files", status.files},
-      {"pools", status.pools},           {"launchConfigs", status.launch_configs},
-      {"problems", std::move(problems)}, {"waits", std::move(waits)},
-      {"heldFiles", to_json(status.held_files)}, {"heldBack", status.held_back}};
+  json::object document = {{"source", status.source},
+                           {"files", status.files},
+                           {"pools", status.pools},
+                           {"launchConfigs", status.launch_configs},
+                           {"problems", std::move(problems)},
+                           {"waits", std::move(waits)},
+                           {"heldFiles", to_json(status.held_files)},
+                           {"heldBack", status.held_back}};
   const auto text = [&](const char* key, const std::string& value) {
     if (!value.empty()) document[key] = value;
   };

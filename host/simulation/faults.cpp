@@ -119,6 +119,15 @@ void World::next_freeze() {
   after(drawn_every, [this] { next_freeze(); });
 }
 
+// A crash at each write with a fixed probability would come the more often the more workers there
+// are. A host that starts judges nobody for ten minutes, so workers that make it crash every few
+// minutes by asking whether they may end would never end.
+void World::next_crash() {
+  if (calm_ || scenario_.faults.crashes_per_hour <= 0) return;
+  crash_is_due_ |= fault_random_.happens(per_draw(scenario_.faults.crashes_per_hour));
+  after(drawn_every, [this] { next_crash(); });
+}
+
 void World::be_deaf(milliseconds length, const char* why) {
   note(why);
   ++report_.happenings[why];

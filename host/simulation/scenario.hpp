@@ -23,10 +23,11 @@ struct Faults {
   double effect_late = 0;  // the call times out, and takes effect after that
   double call_slow = 0;
   milliseconds slowest = std::chrono::seconds(90);
-  double listing_lies = 0;     // leaves some out, others each time
-  double listing_invents = 0;  // shows what is not there, or not ours, or twice
-  double launched_twice = 0;   // a provider that breaks its promise
-  double crash = 0;            // of the host, at a write to its store, before or after it
+  double listing_lies = 0;      // leaves some out, others each time
+  double listing_invents = 0;   // shows what is not there, or not ours, or twice
+  double launched_twice = 0;    // a provider that breaks its promise
+  double crash = 0;             // of the host, at a write to its store, before or after it
+  double crashes_per_hour = 0;  // of the host, likewise, however much it writes
   double clock_jumps_per_hour = 0;
   milliseconds largest_jump = std::chrono::hours(3);
   double notice_repeated = 0;            // duplicate and late notices

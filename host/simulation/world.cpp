@@ -1,6 +1,7 @@
 #include "host/simulation/world.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "host/fleet/model/rows.hpp"
 #include "host/queue/queue.hpp"
@@ -83,6 +84,7 @@ Report World::run(const std::function<void(milliseconds)>& progress) {
   next_lie();
   next_freeze();
   if (scenario_.faults.restores_per_hour > 0) next_restore();
+  next_crash();
   sample();
   milliseconds end = scenario_.duration + (scenario_.ends_by_draining ? scenario_.wind_down : 0ms);
   if (scenario_.ends_by_draining) at(scenario_.duration, [this] { wind_down(); });
@@ -230,7 +232,8 @@ void World::carry_out(std::vector<fleet::Question> questions) {
 bool World::commit(const store::Batch& changes) {
   if (changes.empty()) return true;
   ++report_.commits;
-  const bool crashes = !calm_ && random_.happens(scenario_.faults.crash);
+  const bool crashes =
+      !calm_ && (std::exchange(crash_is_due_, false) || random_.happens(scenario_.faults.crash));
   if (crashes && random_.happens(0.5)) return crash_host(), false;
   if (const auto done = store_->commit(changes); !done)
     violated("the store refuses a batch: " + done.error().message);

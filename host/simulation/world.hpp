@@ -58,6 +58,7 @@ class World {
   Time true_time() const;
   void start_host();
   void crash_host();
+  void next_crash();
   void pump();
   bool commit(const store::Batch& changes);
   void sample();
@@ -160,7 +161,8 @@ class World {
   Random client_random_;  // what clients do changes nothing of what the clouds do by chance
   milliseconds now_{0};
   milliseconds wall_offset_{0};
-  bool calm_ = false;  // the winding down: nothing fails any more
+  bool calm_ = false;          // the winding down: nothing fails any more
+  bool crash_is_due_ = false;  // at the next write
   std::uint64_t next_order_ = 0;
   std::vector<Event> events_;  // a heap: the next one is first
 

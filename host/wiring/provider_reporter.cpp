@@ -24,8 +24,8 @@ void ProviderReporter::plugins_are(const plugin_loader::PluginSnapshot& now) {
   failures_.clear();
   for (const auto& [key, instance] : now.instances) {
     using plugin_loader::PluginState;
-    const bool runs = instance.state != PluginState::quarantined &&
-                      instance.state != PluginState::rejected;
+    const bool runs =
+        instance.state != PluginState::quarantined && instance.state != PluginState::rejected;
     if (runs && instance.description)
       running_[instance.instance_id] = {instance.version, instance.description};
     else if (!instance.reason.empty())
@@ -61,8 +61,7 @@ void ProviderReporter::report() {
   for (const config::PluginInstance& provider : configuration_->providers)
     if (!up.contains(provider.id)) down[provider.id] = why_down(provider);
   for (const auto& [id, report] : reported_)
-    if (!up.contains(id))
-      down.try_emplace(id, "it is no longer in the host's configuration");
+    if (!up.contains(id)) down.try_emplace(id, "it is no longer in the host's configuration");
   for (const auto& [id, why] : down) {
     const auto before = down_.find(id);
     if (before != down_.end() && before->second == why) continue;

@@ -52,10 +52,10 @@ class ProviderReporter final : public plugin_loader::PluginListener {
   const Receivers receivers_;
   std::mutex mutex_;
   std::shared_ptr<const config::HostConfiguration> configuration_;
-  std::map<std::string, Running> running_;      // by instance id
+  std::map<std::string, Running> running_;       // by instance id
   std::map<std::string, std::string> failures_;  // why others do not run
-  std::map<std::string, Reported> reported_;  // the providers that the fleet believes to be up
-  std::map<std::string, std::string> down_;   // those that it knows to be down, and why
+  std::map<std::string, Reported> reported_;     // the providers that the fleet believes to be up
+  std::map<std::string, std::string> down_;      // those that it knows to be down, and why
 };
 
 }  // namespace muster

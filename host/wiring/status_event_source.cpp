@@ -119,11 +119,10 @@ void StatusEventSource::observe(const pools::Status& configuration) {
                configuration.held_files};
   if (refusal && refusal != refusal_)
     emit("configuration-refused",
-         with_reason(
-             "worker configurations of " + configuration.source + " are refused",
-             configuration.source_error.empty()
-                 ? held_sentence(configuration) + "see: muster status"
-                 : configuration.source_error),
+         with_reason("worker configurations of " + configuration.source + " are refused",
+                     configuration.source_error.empty()
+                         ? held_sentence(configuration) + "see: muster status"
+                         : configuration.source_error),
          {{"source", configuration.source},
           {"revision", configuration.refused_revision},
           {"heldFiles", to_json(configuration.held_files)}});

@@ -39,7 +39,9 @@ class SettingsReader {
     read_table("payloadSchema", settings.payload_schema);
     for (const char* key : {"providers", "maxCapacity", "owner", "description"}) require(key);
     check_providers();
-    if (find("minCapacity") && find("maxCapacity") && settings.min_capacity > settings.max_capacity)
+    const json::value *least = find("minCapacity"), *most = find("maxCapacity");
+    if (least && least->is_int64() && most && most->is_int64() &&
+        settings.min_capacity > settings.max_capacity)
       wrong("minCapacity", "is " + std::to_string(settings.min_capacity) +
                                ", more than maxCapacity, which is " +
                                std::to_string(settings.max_capacity));

@@ -74,6 +74,7 @@ void Auction::begin_bidding(Index index) {
   for (const Index at : pool.launch_configs)
     if (launch_configs_[at].status == LaunchConfigStatus::paused)
       bidding.problems.push_back(*limits_.obstacle_of(index, at, {}, none));
+  std::ranges::move(limits_.missing_providers(index), std::back_inserter(bidding.problems));
   Time earliest = Time::max();
   for (const verdict::Obstacle& problem : bidding.problems)
     earliest = std::min(earliest, problem.until.value_or(Time::max()));

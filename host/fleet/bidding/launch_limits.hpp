@@ -28,6 +28,8 @@ class LaunchLimits : Stage {
   std::optional<verdict::Obstacle> obstacle_of(Index pool, Index launch_config,
                                                const bidding::Weight& weight,
                                                std::int64_t& instances) const;
+  // The pool's providers that are down and of which it has no launch configurations.
+  std::vector<verdict::Obstacle> missing_providers(Index pool) const;
 
  private:
   // What a pool has and wants of a provider whose limit is shared.

@@ -43,6 +43,14 @@ verdict::Obstacle held(const bidding::Hold& hold, const std::string& name) {
   return obstacle;
 }
 
+verdict::Obstacle unavailable(const ProviderState& provider, const std::string& prefix) {
+  return {.cause = verdict::cause::provider_down,
+          .scope = "provider " + provider.id.str(),
+          .text = prefix + "provider " + provider.id.str() + " is not available" +
+                  (provider.trouble.empty() ? "" : ": " + provider.trouble),
+          .who = "an operator: see `muster plugin list` and the log for " + provider.id.str()};
+}
+
 verdict::Obstacle paused(const LaunchConfigState& launch_config, const std::string& name) {
   return {.cause = verdict::cause::paused,
           .scope = "launch configuration " + name,
@@ -93,6 +101,23 @@ verdict::Obstacle LaunchLimits::limit_of(Index pool_index, Index index) const {
                  " in the host configuration"};
 }
 
+std::vector<verdict::Obstacle> LaunchLimits::missing_providers(Index index) const {
+  const Pool& pool = pools_[index];
+  std::vector<verdict::Obstacle> missing;
+  if (!pool.spec) return missing;
+  for (const ProviderState& provider : providers_) {
+    const auto is_of_it = [&](Index at) {
+      return launch_configs_[at].spec->provider_id == provider.id &&
+             launch_configs_[at].status != LaunchConfigStatus::archived;
+    };
+    if (provider.up || std::ranges::any_of(pool.launch_configs, is_of_it) ||
+        std::ranges::find(pool.spec->providers, provider.id) == pool.spec->providers.end())
+      continue;
+    missing.push_back(unavailable(provider, ""));
+  }
+  return missing;
+}
+
 // Nothing: it can be launched, `instances` of it at most.
 std::optional<verdict::Obstacle> LaunchLimits::obstacle_of(Index pool, Index index,
                                                            const bidding::Weight& weight,
@@ -103,13 +128,7 @@ std::optional<verdict::Obstacle> LaunchLimits::obstacle_of(Index pool, Index ind
   const std::string name = document.launch_config_id.str();
   const std::string scope = "launch configuration " + name;
   if (launch_config.status == LaunchConfigStatus::paused) return paused(launch_config, name);
-  if (!provider.up)
-    return verdict::Obstacle{
-        .cause = verdict::cause::provider_down,
-        .scope = "provider " + provider.id.str(),
-        .text = name + ": provider " + provider.id.str() + " is not available" +
-                (provider.trouble.empty() ? "" : ": " + provider.trouble),
-        .who = "an operator: see `muster plugin list` and the log for " + provider.id.str()};
+  if (!provider.up) return unavailable(provider, name + ": ");
   if (settings_.list_before_launches && !provider.listed_for_pools)
     return verdict::Obstacle{
         .cause = verdict::cause::provider_down,

@@ -8,7 +8,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string first_mistake(const std::string& toml) {
-  const auto reading = read_assumptions(toml);
+  const auto reading = read_assumptions(toml, "simulation.toml");
   return reading.mistakes.empty() ? "" : config::to_string(reading.mistakes.front(), "s");
 }
 
@@ -30,8 +30,8 @@ TEST(Assumptions, mistakes_have_their_place) {
 }
 
 TEST(Assumptions, an_empty_file_assumes_nothing) {
-  EXPECT_TRUE(read_assumptions("").mistakes.empty());
-  EXPECT_TRUE(read_assumptions("# nothing\n[providers.ec2]\n").mistakes.empty());
+  EXPECT_TRUE(read_assumptions("", "simulation.toml").mistakes.empty());
+  EXPECT_TRUE(read_assumptions("# nothing\n[providers.ec2]\n", "simulation.toml").mistakes.empty());
 }
 
 TEST(Assumptions, all_that_can_be_said_is_understood) {
@@ -47,7 +47,8 @@ interruptions = { perHour = 0.2 }
 pricePerHour = 1
 [providers.sim.config]
 seed = 3
-)");
+)",
+                                        "simulation.toml");
   ASSERT_TRUE(reading.mistakes.empty()) << reading.mistakes.front().reason;
   const CloudAssumptions& ec2 = reading.assumptions.providers.at("ec2");
   EXPECT_EQ(ec2.price_per_hour, 0.5);
@@ -58,6 +59,26 @@ seed = 3
   EXPECT_TRUE(ec2.trouble.contains("failures"));
   EXPECT_TRUE(ec2.trouble.contains("interruptions"));
   EXPECT_EQ(reading.assumptions.providers.at("sim").config.at("seed").as_int64(), 3);
+}
+
+TEST(Assumptions, a_price_list_changes_prices_and_the_currency_and_nothing_else) {
+  auto base = read_assumptions(
+      "currency = \"USD\"\n[providers.ec2]\npricePerHour = 1\nperZone = 7\n", "simulation.toml");
+  const auto list = read_assumptions(
+      "currency = \"EUR\"\n[providers.ec2]\nperZone = 9\n[providers.ec2.instanceTypes.big]\n"
+      "pricePerHour = 3\n[providers.gcp]\npricePerHour = 2\n",
+      "list.toml");
+  ASSERT_TRUE(base.mistakes.empty() && list.mistakes.empty());
+  take_prices(list.assumptions, base.assumptions);
+  EXPECT_EQ(base.assumptions.currency, "EUR");
+  const CloudAssumptions& ec2 = base.assumptions.providers.at("ec2");
+  EXPECT_EQ(ec2.price_per_hour, 1);
+  EXPECT_EQ(ec2.price_source, "simulation.toml");
+  EXPECT_EQ(ec2.per_zone, 7);
+  EXPECT_EQ(ec2.instance_types.at("big").price_per_hour, 3);
+  EXPECT_EQ(ec2.instance_types.at("big").price_source, "list.toml");
+  EXPECT_EQ(base.assumptions.providers.at("gcp").price_source, "list.toml");
+  EXPECT_FALSE(read_assumptions("currency = \"euro\"\n", "x").mistakes.empty());
 }
 
 }  // namespace

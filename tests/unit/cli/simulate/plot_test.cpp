@@ -50,6 +50,18 @@ std::size_t count(std::string_view text, std::string_view part) {
   return found;
 }
 
+TEST(Plot, shows_waits_and_cost_of_each_pool_to_one_scale) {
+  const std::string svg =
+      plot_svg({{"a", samples(3), {{"p/<one>", 60, 5, "p90 1m 00s", "5.00 EUR"}}},
+                {"b", samples(3), {{"p/two", 120, 10, "p90 2m 00s", "10.00 EUR"}}}});
+  EXPECT_EQ(malformed(svg), "");
+  for (const char* text : {"p/&lt;one&gt;", "p/two", "p90 1m 00s", "10.00 EUR"})
+    EXPECT_THAT(svg, HasSubstr(text));
+  EXPECT_EQ(count(svg, "width=\"90.0\""), 2u);  // the longest wait and the highest cost
+  EXPECT_EQ(count(svg, "width=\"45.0\""), 2u);
+  EXPECT_THAT(plot_svg({{"a", {}, {{"free", 0, 0, "", ""}}}}), Not(HasSubstr("nan")));
+}
+
 TEST(Plot, no_samples_give_a_plot_all_the_same) {
   EXPECT_EQ(malformed(plot_svg({})), "");
   const std::string svg = plot_svg({{"nothing", {}}});

@@ -107,6 +107,27 @@ TEST_F(BadPlugin, a_refused_configuration_is_told_in_the_plugins_own_words) {
   EXPECT_EQ(reason_for("refuses_config"), "create failed: the account is missing");
 }
 
+TEST_F(BadPlugin, an_instance_that_cannot_start_stops_no_sibling_and_starts_when_it_is_corrected) {
+  drop("not_ready");
+  const fs::path ready = home_ / "ready";
+  std::ofstream{ready};
+  const InstanceSpec good{.instance_id = "good",
+                          .plugin_id = "provider/not_ready",
+                          .config = {{"ready", ready.string()}}};
+  InstanceSpec bad = good;
+  bad.instance_id = "bad";
+  bad.config = {{"ready", (home_ / "nowhere").string()}};
+  open({good, bad});
+  EXPECT_TRUE(catalog_->running("good"));
+  EXPECT_FALSE(catalog_->running("bad"));
+  EXPECT_EQ(catalog_->failure_of("bad"), "create failed: the cloud does not answer");
+  EXPECT_EQ(status_of("provider/not_ready").state, PluginState::active);
+  bad.config = good.config;
+  EXPECT_TRUE(catalog_->configure(settings_.folders, {good, bad}).empty());
+  EXPECT_TRUE(catalog_->running("bad"));
+  EXPECT_FALSE(catalog_->failure_of("bad"));
+}
+
 TEST_F(BadPlugin, one_that_cannot_start_yet_is_tried_again) {
   drop("not_ready");
   const fs::path ready = home_ / "ready";

@@ -54,8 +54,9 @@ class HeldFiles : public ::testing::Test {
 };
 
 TEST_F(HeldFiles, a_bad_file_is_held_back_at_its_last_good_version_and_the_others_go_on) {
-  const auto selection = select({{"a.toml", bad_of("[\"a\"]")}, {"b.toml", of("b", "minCapacity = 1")}},
-                                {{"a.toml", of("a")}, {"b.toml", of("b")}});
+  const auto selection =
+      select({{"a.toml", bad_of("[\"a\"]")}, {"b.toml", of("b", "minCapacity = 1")}},
+             {{"a.toml", of("a")}, {"b.toml", of("b")}});
   EXPECT_THAT(pools(selection), ElementsAre("a of a.toml", "b of b.toml"));
   EXPECT_THAT(held(selection), ElementsAre("a.toml serves"));
   EXPECT_THAT(selection.held[0].reason, HasSubstr("a.toml:7:1: maxCapacity"));
@@ -98,24 +99,23 @@ TEST_F(HeldFiles, a_worker_type_that_leaves_a_bad_file_is_not_taken_by_two) {
 }
 
 TEST_F(HeldFiles, a_file_that_is_renamed_and_broken_at_once_is_not_gone) {
-  const auto selection =
-      select({{"new.toml", syntax_error}, {"other.toml", of("other")}},
-             {{"old.toml", of("a")}, {"other.toml", of("other")}});
+  const auto selection = select({{"new.toml", syntax_error}, {"other.toml", of("other")}},
+                                {{"old.toml", of("a")}, {"other.toml", of("other")}});
   EXPECT_THAT(pools(selection), ElementsAre("a of old.toml", "other of other.toml"));
   EXPECT_THAT(held(selection), ElementsAre("new.toml does not", "old.toml serves"));
 }
 
 TEST_F(HeldFiles, a_file_that_is_removed_is_gone_though_another_is_bad) {
-  const auto selection = select({{"a.toml", bad_of("[\"a\"]")}},
-                                {{"a.toml", of("a")}, {"gone.toml", of("gone")}});
+  const auto selection =
+      select({{"a.toml", bad_of("[\"a\"]")}}, {{"a.toml", of("a")}, {"gone.toml", of("gone")}});
   EXPECT_THAT(pools(selection), ElementsAre("a of a.toml"));
   EXPECT_THAT(held(selection), ElementsAre("a.toml serves"));
 }
 
 TEST_F(HeldFiles, who_claims_the_worker_type_of_another_is_at_fault_whatever_its_name) {
-  const auto selection = select({{"a.toml", configuration("", R"(["a", "b"])")},
-                                 {"b.toml", of("b", "minCapacity = 1")}},
-                                {{"a.toml", of("a")}, {"b.toml", of("b")}});
+  const auto selection = select(
+      {{"a.toml", configuration("", R"(["a", "b"])")}, {"b.toml", of("b", "minCapacity = 1")}},
+      {{"a.toml", of("a")}, {"b.toml", of("b")}});
   EXPECT_THAT(held(selection), ElementsAre("a.toml serves"));
   EXPECT_EQ(text_in(selection, "b.toml"), of("b", "minCapacity = 1"));
 }
@@ -140,11 +140,12 @@ TEST_F(HeldFiles, if_the_last_good_version_became_bad_too_its_pools_are_left_as_
 TEST_F(HeldFiles, a_file_that_cannot_be_judged_yet_waits_alone) {
   fixture_.provider_context.providers[ProviderId("dark")].unavailable =
       Error::transient("no plugin");
-  const auto selection = select(
-      {{"a.toml", of("a", "[[rules]]\nruleId = \"r\"\ndescription = \"d\"\nconditions = { rack = "
-                          "\"1\" }\nvalues.workerConfig.x = 1\n")},
-       {"b.toml", of("b")}},
-      {{"a.toml", of("a")}});
+  const auto selection =
+      select({{"a.toml", of("a",
+                            "[[rules]]\nruleId = \"r\"\ndescription = \"d\"\nconditions = { rack = "
+                            "\"1\" }\nvalues.workerConfig.x = 1\n")},
+              {"b.toml", of("b")}},
+             {{"a.toml", of("a")}});
   EXPECT_THAT(pools(selection), ElementsAre("a of a.toml", "b of b.toml"));
   EXPECT_THAT(held(selection), ElementsAre("a.toml serves"));
   EXPECT_THAT(selection.held[0].reason, HasSubstr("waits for the provider dark"));

@@ -150,8 +150,8 @@ TEST(OfflineCheck, values_of_a_rule_for_some_places_only_are_checked_without_kno
 TEST(OfflineCheck, a_strategy_that_is_nearly_known_is_a_warning_and_another_may_be_the_hosts_own) {
   InstalledPlugins plugins;
   plugins.strategies = {"cheapest", "classic"};
-  const auto problems = check_offline(
-      Files{{"build.toml", configuration("strategy = \"cheapst\"\n")}}, plugins);
+  const auto problems =
+      check_offline(Files{{"build.toml", configuration("strategy = \"cheapst\"\n")}}, plugins);
   EXPECT_FALSE(rules::has_errors(problems));
   EXPECT_THAT(texts_of(problems, rules::Severity::warning), HasSubstr("did you mean cheapest?"));
   EXPECT_THAT(check_offline(Files{{"build.toml", configuration("strategy = \"ours\"\n")}}, plugins),

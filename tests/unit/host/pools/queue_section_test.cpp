@@ -1,9 +1,9 @@
-#include "host/pools/offline_check.hpp"
 #include "host/pools/queue_section.hpp"
 
 #include <gmock/gmock.h>
 
 #include "host/pools/api_pool.hpp"
+#include "host/pools/offline_check.hpp"
 #include "tests/unit/host/pools/fixture.hpp"
 
 namespace muster::pools {
@@ -78,7 +78,8 @@ TEST(WorkerKeys, that_are_none_refuse_the_worker_configuration_at_their_line) {
     EXPECT_FALSE(outcome.configuration);
     for (const std::string& texts :
          {texts_of(outcome.problems),
-          texts_of(check_offline(std::vector<rules::SourceFile>{{"build.toml", with_keys(list)}}, {}))})
+          texts_of(
+              check_offline(std::vector<rules::SourceFile>{{"build.toml", with_keys(list)}}, {}))})
       EXPECT_THAT(texts, AllOf(HasSubstr("build.toml:10:1: publicWorkerKeys: "), HasSubstr(says)));
   }
   Fixture fixture;
