@@ -14,9 +14,9 @@ namespace muster::aws {
 struct Shape;
 
 struct Member {
-  std::string name;        // as AWS's documentation spells it: "SecurityGroupIds"
-  std::string form_name;   // in a form: "SecurityGroupId"
-  std::string xml_name;    // in an answer: "groupSet"
+  std::string name;       // as AWS's documentation spells it: "SecurityGroupIds"
+  std::string form_name;  // in a form: "SecurityGroupId"
+  std::string xml_name;   // in an answer: "groupSet"
   const Shape* shape = nullptr;
   bool is_required = false;
 };
@@ -40,10 +40,10 @@ struct Action {
 };
 
 struct Service {
-  std::string name;             // "ec2"
-  std::string protocol;         // "ec2", "query", "json"
-  std::string version;          // "2016-11-15"
-  std::string endpoint_prefix;  // "ec2"
+  std::string name;                                   // "ec2"
+  std::string protocol;                               // "ec2", "query", "json"
+  std::string version;                                // "2016-11-15"
+  std::string endpoint_prefix;                        // "ec2"
   std::string target_prefix = {}, json_version = {};  // of the protocol "json"
   std::map<std::string, Action, std::less<>> actions = {};
 

@@ -1,5 +1,5 @@
-// The protocols of AWS's APIs: parameters in AWS's own spelling become a request's body, and answers
-// become documents in AWS's own spelling. Pure, thread-safe.
+// The protocols of AWS's APIs: parameters in AWS's own spelling become a request's body, and
+// answers become documents in AWS's own spelling. Pure, thread-safe.
 #pragma once
 
 #include <string>
@@ -14,7 +14,8 @@ namespace muster::aws {
 
 // The body of a request: a form for the protocols "ec2" and "query", JSON for "json". `invalid` for
 // a parameter that the model does not know, that is missing, or has another type; the message
-// begins with its path: "BlockDeviceMappings[0].Ebs.VolumeSize: is a string and must be an integer".
+// begins with its path: "BlockDeviceMappings[0].Ebs.VolumeSize: is a string and must be an
+// integer".
 Result<std::string> write_body(const Service& service, const std::string& action,
                                const json::object& parameters);
 

@@ -128,8 +128,7 @@ Result<json::object> read_xml(const Action& action, const std::string& action_na
   pugi::xml_node from = *root;
   if (!action.result_wrapper.empty()) {
     from = child_named(from, action.result_wrapper);
-    if (!from)
-      return bad_answer("sent an answer without <" + action.result_wrapper + ">");
+    if (!from) return bad_answer("sent an answer without <" + action.result_wrapper + ">");
   }
   Reader reader;
   json::object answer = reader.structure(from, *action.output);
@@ -212,8 +211,8 @@ std::string describe_body(std::string_view body) {
     const auto title = small.find("<title>"), end = small.find("</title>");
     if (title == small.npos || end == small.npos || end < title) return "a web page";
     const auto begin = title + std::string_view("<title>").size();
-    return "a web page (title: " + cloud::printable(body.substr(begin, end - begin), longest_title) +
-           ")";
+    return "a web page (title: " +
+           cloud::printable(body.substr(begin, end - begin), longest_title) + ")";
   }
   if (small[small.find_first_not_of(" \t\r\n\xef\xbb\xbf")] == '<') return "XML";
   if (small[small.find_first_not_of(" \t\r\n")] == '{') return "JSON";

@@ -102,7 +102,8 @@ class Walk {
     for (const auto& entry : object) {
       const auto found = shape.by_name.find(std::string_view(entry.key()));
       if (found == shape.by_name.end())
-        return wrong(in_path(path, std::string(entry.key())), "AWS has no such parameter" + nearest_name(shape, entry.key()));
+        return wrong(in_path(path, std::string(entry.key())),
+                     "AWS has no such parameter" + nearest_name(shape, entry.key()));
       const Member& member = shape.members[found->second];
       auto walked = value(entry.value(), *member.shape, in_path(path, member.name),
                           in_path(field, member.form_name));
