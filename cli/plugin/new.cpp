@@ -50,8 +50,9 @@ Result<fs::path> template_folder(const std::string& kind) {
   const fs::path folder = prefix() / "share/muster/plugin-template" / kind;
   std::error_code ignored;
   if (fs::is_directory(folder, ignored)) return folder;
-  return Error::not_found("the template is not at " + folder.string() +
-                          "; install the package muster-plugin-dev, or muster with its component plugin-api");
+  return Error::not_found(
+      "the template is not at " + folder.string() +
+      "; install the package muster-plugin-dev, or muster with its component plugin-api");
 }
 
 }  // namespace
