@@ -3,10 +3,10 @@
 # They are copied beside their packages, because that is where node looks for those.
 set -euo pipefail
 tests=$(readlink -f "$1")
-node=$2 folder=$3
-export MUSTER_BIN=$4
+node=$2 folder=$(readlink -f "$3")
+MUSTER_BIN=$(readlink -f "$4")
 MUSTER_SOURCE=$(readlink -f "$(dirname "$0")/../..")
-export MUSTER_SOURCE
+export MUSTER_BIN MUSTER_SOURCE
 shift 4
 rm -rf "${folder:?}"/*.mjs "${folder:?}/lib"
 cp -r "$tests"/*.mjs "$tests/lib" "$folder"

@@ -40,7 +40,7 @@ describe('errors of AWS', () => {
     await fleet.own('holds/ec2', { method: 'DELETE' });
   });
 
-  const usual = ['InsufficientInstanceCapacity', 'VcpuLimitExceeded', 'RequestLimitExceeded', 'UnauthorizedOperation', 'InvalidAMIID.NotFound'];
+  const usual = ['InsufficientInstanceCapacity', 'VcpuLimitExceeded', 'UnauthorizedOperation', 'InvalidAMIID.NotFound'];
   for (const [code, errorClass, scope, advice] of rows.filter(([code_]) => thorough || usual.includes(code_)))
     it(`${code}_is_${errorClass}`, async () => {
       const status = /Capacity/.test(code) ? 500 : code === 'RequestLimitExceeded' ? 503 : 400;
