@@ -110,8 +110,7 @@ DnsAnswer ask(DnsResolver& resolver, std::chrono::milliseconds patience = 20s) {
 
 std::unique_ptr<DnsResolver> resolver_of(const std::vector<std::string>& servers,
                                          std::chrono::milliseconds timeout = 50ms) {
-  return std::move(
-      DnsResolver::start({.servers = servers, .timeout = timeout, .tries = 2}, Log()).value());
+  return DnsResolver::start({.servers = servers, .timeout = timeout, .tries = 2}, Log()).value();
 }
 
 TEST(DnsResolver, an_address_that_is_none_is_refused) {

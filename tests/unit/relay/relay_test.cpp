@@ -41,7 +41,7 @@ class RelayTest : public ::testing::Test {
     add_routes(router, relay, readiness, workers, metrics);
     http::ServerSettings server_settings;
     server_settings.access_log = false;
-    server = std::move(http::Server::listen(server_settings, router, clock, log).value());
+    server = http::Server::listen(server_settings, router, clock, log).value();
     server->start();
     EXPECT_TRUE(audit.open(folder / "audit"));
   }
