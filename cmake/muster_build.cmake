@@ -31,6 +31,10 @@ option(MUSTER_SANITIZE_ALL "Look for all that a sanitizer can find, in all tests
 if(MUSTER_SANITIZE)
   add_compile_options(-fsanitize=${MUSTER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${MUSTER_SANITIZE})
+  add_compile_definitions(MUSTER_SANITIZED=1)  # g++ and clang have different ways to say it
+  if(MUSTER_SANITIZE MATCHES thread)
+    add_compile_definitions(MUSTER_SANITIZED_THREADS=1)
+  endif()
   # These look at every use of every pointer, which makes compiling take nearly twice as long, for little: a null pointer
   # that is used crashes under AddressSanitizer, too, with the same trace.
   if(MUSTER_SANITIZE MATCHES undefined AND NOT MUSTER_SANITIZE_ALL)

@@ -50,8 +50,7 @@ Result<void> become(const std::string& user) {
 Result<void> limit_this_process(const CellLimits& limits, pid_t host_pid) {
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
-#if !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)  // sanitizers need the whole address space
+#ifndef MUSTER_SANITIZED  // sanitizers need the whole address space
   if (const auto done = limit(RLIMIT_AS, limits.memory_bytes, "memory"); !done) return done;
 #endif
   if (const auto done = limit(RLIMIT_NOFILE, limits.open_files, "open files"); !done) return done;

@@ -316,7 +316,7 @@ TEST_F(InProcess, three_hangs_move_the_plugin_into_a_cell) {
   EXPECT_EQ(status_of("provider/misbehaves").instances.front().isolation, "process");
 }
 
-#ifndef __SANITIZE_THREAD__  // ThreadSanitizer lets no thread be started after a fork
+#ifndef MUSTER_SANITIZED_THREADS  // ThreadSanitizer lets no thread be started after a fork
 TEST_F(InProcess, a_crash_of_the_host_is_remembered_and_the_plugin_comes_back_in_a_cell) {
   drop("misbehaves");
   const pid_t host = ::fork();
