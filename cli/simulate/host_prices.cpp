@@ -23,7 +23,7 @@ double number_in(const json::object& document, const char* key) {
 Assumptions prices_of_host(const HostOptions& host, bool as_json) {
   Assumptions prices;
   HostClient client = connect(host);
-  const std::string base = "/api/muster/v1/pools";
+  const std::string base = api_path + "pools";
   for (const json::value& item : list_of(asked(client.get(base), host.url, as_json), "pools")) {
     if (!item.is_object()) continue;
     const std::string pool = base + "/" + path_segment(text_of(item.get_object(), "workerPoolId"));

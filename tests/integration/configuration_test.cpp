@@ -1,6 +1,4 @@
-#include <csignal>
 #include <fstream>
-#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -10,30 +8,10 @@ namespace muster::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace std::chrono_literals;
 
 std::string provider_table(const std::string& id, const std::string& more) {
   return "[providers." + id + "]\nplugin = \"provider/simulated\"\n[providers." + id +
          ".config]\nregions = [{ name = \"r\", zones = [\"z\"] }]\n" + more;
-}
-
-std::string worker_configuration(const std::string& type, const std::string& providers,
-                                 const std::string& more = "") {
-  return "workerTypes = [\"" + type + "\"]\n[[rules]]\nruleId = \"all\"\ndescription = \"All\"\n" +
-         "[rules.values]\nproviders = [" + providers +
-         "]\nmaxCapacity = 1\nowner = \"o@example.com\"\ndescription = \"d\"\n" + more;
-}
-
-// Asks until the answer has the text, and gives the answer.
-std::string ask_until(Musterd& host, const std::string& path, const std::string& text) {
-  std::string answer;
-  for (int tries = 0; tries < 30000; ++tries) {
-    if (const auto got = host.client().get("/api/muster/v1" + path)) answer = json::write(*got);
-    if (answer.find(text) != std::string::npos) return answer;
-    std::this_thread::sleep_for(1ms);
-  }
-  ADD_FAILURE() << path << " never had: " << text << "\n" << answer;
-  return answer;
 }
 
 TEST(ConfigurationOfAProcess, check_tries_the_plugins_own_configuration) {
@@ -49,54 +27,6 @@ TEST(ConfigurationOfAProcess, check_tries_the_plugins_own_configuration) {
                                  "not known; did you mean \"seed\"?"),
       std::string::npos)
       << checked.output;
-}
-
-TEST(ConfigurationOfAProcess, a_bad_provider_and_a_bad_file_stop_themselves_alone) {
-  const std::string workers = "workerConfigurations = \"workers\"\n";
-  Musterd host(workers + provider_table("good", "") + provider_table("bad", "sede = 5\n"), {},
-               MUSTER_SHIPPED_PLUGINS);
-  const fs::path folder = host.folder() / "workers";
-  fs::create_directories(folder);
-  std::ofstream(folder / "one.toml") << worker_configuration("one", "\"good\"");
-  std::ofstream(folder / "two.toml") << worker_configuration("two", "\"good\", \"bad\"");
-  std::ofstream(folder / "three.toml")
-      << worker_configuration("three", "\"bad\"", "minCapacity = 1\n");
-  const std::string reason = "the key \\\"sede\\\" is not known";
-  ask_until(host, "/pools", "worker-manager/three");
-  ask_until(host, "/pools/worker-manager%2Fthree", reason);  // its verdict
-  for (const char* path : {"/status", "/providers", "/errors", "/plugins"})
-    ask_until(host, path, reason);
-  EXPECT_EQ(ask_until(host, "/providers", "\"good\"").find("\"problem\""), std::string::npos);
-
-  // The last good version of one file, the newest of another, also over a restart.
-  std::ofstream(folder / "one.toml")
-      << worker_configuration("one", "\"good\"", "lifecycle.idleTimout = 1\n");
-  std::ofstream(folder / "two.toml")
-      << worker_configuration("two", "\"good\", \"bad\"", "scalingRatio = 0.25\n");
-  ask_until(host, "/pools/worker-manager%2Ftwo", "0.25");
-  ask_until(host, "/worker-configurations", "\"inForce\":\"lastGood\"");
-  ask_until(host, "/events", "one.toml is held back");
-  host.kill();
-  host.start();
-  ask_until(host, "/pools/worker-manager%2Ftwo", "0.25");
-  ask_until(host, "/pools", "worker-manager/one");
-
-  // What a check says is what the host says.
-  const Finished checked = run("muster", {"check", folder.string(), "--host", host.address().url,
-                                          "--token", host.address().token});
-  EXPECT_EQ(checked.exit_code, 1);
-  const std::string said =
-      "one.toml:10:11: error: lifecycle.idleTimout: is not known (for "
-      "workerType=one); did you mean idleTimeout?";
-  EXPECT_NE(checked.output.find(said), std::string::npos) << checked.output;
-  const Finished offline = run("muster", {"check", folder.string()});
-  EXPECT_NE(offline.output.find(said), std::string::npos) << offline.output;
-  ask_until(host, "/worker-configurations",
-            "lifecycle.idleTimout: is not known (for workerType=one); did you mean idleTimeout?");
-
-  host.configure(workers + provider_table("good", "") + provider_table("bad", "seed = 5\n"));
-  host.process().signal(SIGHUP);
-  ask_until(host, "/pools/worker-manager%2Fthree", "launching");
 }
 
 TEST(ConfigurationOfAProcess, check_tells_every_mistake_and_exits_1) {
