@@ -36,13 +36,20 @@ void initialize_sdk() {
   });
 }
 
-FetchedCredentials converted(const Aws::Auth::AWSCredentials& found) {
+// Those that never end have the last moment that the SDK can say, or the first. They are read again
+// like files.
+Result<FetchedCredentials> converted(const Aws::Auth::AWSCredentials& found, const Context& context,
+                                     const std::string& if_none) {
+  if (found.IsEmpty()) return Error::auth(if_none);
   FetchedCredentials fetched{.value = {.access_key_id = found.GetAWSAccessKeyId(),
                                        .secret_access_key = Secret(found.GetAWSSecretKey()),
-                                       .session_token = Secret(found.GetSessionToken())}};
-  // Those without an end have the last moment that the SDK can say.
-  if (found.GetExpiration() < (std::chrono::time_point<std::chrono::system_clock>::max)())
-    fetched.end = Time(std::chrono::milliseconds(found.GetExpiration().Millis()));
+                                       .session_token = Secret(found.GetSessionToken())},
+                             .end = context.now() + file_life};
+  const auto end = found.GetExpiration();
+  if (end.Millis() <= 0 || !(end < (std::chrono::system_clock::time_point::max)())) return fetched;
+  fetched.end = Time(std::chrono::milliseconds(end.Millis()));
+  if (*fetched.end <= context.now())
+    return Error::auth("the credentials that the AWS SDK found have expired");
   return fetched;
 }
 
@@ -102,19 +109,17 @@ Result<FetchedCredentials> from_default_chain(const CredentialsParts& parts,
       !settings.metadata_endpoint.empty())
     return from_own_chain(parts, context);
   initialize_sdk();
-  const auto found = Aws::Auth::DefaultAWSCredentialsProviderChain().GetAWSCredentials();
-  if (found.IsEmpty())
-    return Error::auth(
-        "there are no AWS credentials: the AWS SDK found none in the plugin's environment (it has "
-        "only the variables that `environment` of the provider names), in ~/.aws, from a container "
-        "or as an instance's role; configure `credentials` of the provider");
-  if (found.IsExpired()) return Error::auth("the credentials that the AWS SDK found have expired");
-  return converted(found);
+  return converted(Aws::Auth::DefaultAWSCredentialsProviderChain().GetAWSCredentials(), context,
+                   "there are no AWS credentials: the AWS SDK found none in the plugin's "
+                   "environment (it has only "
+                   "the variables that `environment` of the provider names), in ~/.aws, from a "
+                   "container or as an "
+                   "instance's role; configure `credentials` of the provider");
 }
 
 std::optional<Result<FetchedCredentials>> from_process_or_login(const Profile& profile,
                                                                 const std::string& name,
-                                                                const Context&) {
+                                                                const Context& context) {
   const auto process = profile.find("credential_process");
   const bool is_login = profile.contains("sso_session") || profile.contains("sso_start_url");
   if (process == profile.end() && !is_login) return std::nullopt;
@@ -122,11 +127,10 @@ std::optional<Result<FetchedCredentials>> from_process_or_login(const Profile& p
   const auto found = process != profile.end()
                          ? Aws::Auth::GetCredentialsFromProcess(process->second)
                          : Aws::Auth::SSOCredentialsProvider(Aws::String(name)).GetAWSCredentials();
-  if (found.IsExpiredOrEmpty())
-    return Error::auth("the profile " + name +
+  return converted(found, context,
+                   "the profile " + name +
                        (is_login ? " has no login that is valid; log in with `aws sso login`"
-                                 : " has a credential_process that gave no valid credentials"));
-  return converted(found);
+                                 : " has a credential_process that gave no credentials"));
 }
 
 Result<json::object> assume_role(const CredentialsParts& parts, const json::object& parameters,

@@ -4,6 +4,7 @@
 
 #include <muster/testing/fake_host.hpp>
 
+#include "lib/base/letter_case.hpp"
 #include "tests/support/fake_transport.hpp"
 
 namespace muster::aws {
@@ -57,7 +58,7 @@ struct AwsWire : ::testing::Test {
   }
   std::string header(const std::string& name) {
     for (const auto& each : transport->sent.back().headers)
-      if (each.name == name) return each.value;
+      if (to_lower(each.name) == to_lower(name)) return each.value;
     return {};
   }
 
