@@ -1,5 +1,6 @@
 // Plugins as an operator handles them: dropped into a running host, killed, replaced, rolled back.
 #include <csignal>
+#include <fstream>
 #include <thread>
 
 #include <gmock/gmock.h>
