@@ -27,6 +27,7 @@ void Ledger::observe(std::span<const Condition> conditions, const Settings& sett
     known.seen = now;
     if (is_silenced(settings.silence, condition)) continue;
     const auto recipients = recipients_of(settings, condition);
+    if (recipients.empty()) continue;
     if (known.told.empty()) {
       if (now - known.since < patience_of(settings, condition.cause)) continue;
       tell(known, ItemKind::began, recipients, now);

@@ -161,6 +161,16 @@ TEST_F(LedgerTest, a_host_that_starts_again_repeats_nothing) {
   EXPECT_THAT(look_for(5h, {provider("a"), provider("b")}), IsEmpty());
 }
 
+TEST_F(LedgerTest, without_anybody_to_tell_nothing_is_written_again_and_again) {
+  settings.mail.reset();
+  look_for(1h, {provider("a")});
+  const std::string before = json::write(ledger.to_json());
+  look_for(1h, {provider("a")});
+  EXPECT_EQ(json::write(ledger.to_json()), before);
+  settings = settings_of();
+  EXPECT_EQ(look_for(1min, {provider("a")}).size(), 1U) << "there is somebody now";
+}
+
 TEST_F(LedgerTest, a_file_that_is_nonsense_begins_anew) {
   ledger = Ledger::from_json({{"conditions", 7}}, now);
   EXPECT_TRUE(ledger.known().empty());
