@@ -1,6 +1,9 @@
 #include "host/fleet/question_lanes.hpp"
 
+#include <muster/trace.hpp>
+
 #include "lib/base/deadline_context.hpp"
+#include "lib/base/secret.hpp"
 
 namespace muster::fleet {
 
@@ -50,6 +53,12 @@ struct Call {
     return ProviderClient(channel).notices(ask.request, context);
   }
 };
+
+// Each question is a trace of its own: decisions follow from many requests together.
+std::string new_trace_parent() {
+  const std::string digits = to_hex(sha256(random_token().reveal()));
+  return "00-" + digits.substr(0, 32) + "-" + digits.substr(32, 16) + "-01";
+}
 
 struct MethodName {
   std::string_view operator()(const AskSize&) const { return "size"; }
@@ -149,7 +158,11 @@ Answer QuestionLanes::put(const std::string& instance_id, const Question& questi
 
 Answer QuestionLanes::call(const std::string& instance_id, const Question& question,
                            const Callee& callee) const {
-  const DeadlineContext context(callee.deadline, &stopping_);
+  const DeadlineContext deadline(callee.deadline, &stopping_);
+  const TracedContext context(deadline, new_trace_parent());
+  log_.debug("asks a plugin", {{"instance", instance_id},
+                               {"method", std::string(std::visit(MethodName{}, question.ask))},
+                               {"trace", context.trace_parent().substr(3, 32)}});
   try {
     return {question.call_id, std::visit(Call{*callee.channel, context}, question.ask)};
   } catch (const std::exception& exception) {

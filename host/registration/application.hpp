@@ -19,6 +19,7 @@ struct Application {
   std::string address;  // where the machine is; see address_of()
   std::optional<Voucher> voucher = {};
   std::optional<Time> booted = {};
+  std::string trace_parent = {};  // the header of the request, for what the provider asks others
 };
 
 using Outcome = boost::system::result<GrantedCredentials, Refusal>;

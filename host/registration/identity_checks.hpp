@@ -17,7 +17,8 @@
 namespace muster::registration {
 
 // Checks an identity proof with the provider. Blocks up to its deadline. THREADS: any.
-using Identify = std::function<Result<Identity>(const ProviderId&, const IdentifyRequest&)>;
+using Identify = std::function<Result<Identity>(const ProviderId&, const IdentifyRequest&,
+                                                const std::string& trace_parent)>;
 
 // Who waits, in the line of a provider.
 struct Turn {

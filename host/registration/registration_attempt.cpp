@@ -200,7 +200,8 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
                             then = std::move(then)](const Identify& identify) mutable {
                              if (const Checked refusal = self->check_key(request))
                                return self->refuse(*refusal);
-                             const auto answer = identify(self->claim().provider, request);
+                             const auto answer = identify(self->claim().provider, request,
+                                                          self->application_.trace_parent);
                              if (!answer) return self->refused_by_provider(answer.error());
                              then(*answer);
                            });

@@ -52,6 +52,7 @@ void register_worker(const CallPtr& call) {
       .claim = {name_in(*call), ProviderId(call->text("providerId"))},
       .proof = call->body().at("workerIdentityProof").as_object(),
       .address = registration::address_of(call->request())};
+  application.trace_parent = call->request().header("traceparent").value_or("");
   if (call->body().contains("systemBootTime"))
     application.booted = parse_time(call->text("systemBootTime"));
   parts_of(*call).registrar->register_worker(std::move(application), answer_to(call));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <muster/codec.hpp>
+#include <muster/trace.hpp>
 
 #include "host/wiring/known_providers.hpp"
 #include "lib/base/deadline_context.hpp"
@@ -20,14 +21,15 @@ std::optional<ProviderState> find_provider(KnownProviders& known, const Provider
 }
 
 Result<Identity> identify(const RegistrationParts& host, const ProviderId& id,
-                          const IdentifyRequest& request) {
+                          const IdentifyRequest& request, const std::string& trace_parent) {
   const auto configuration = host.status.get()->configuration;
   const auto instance =
       std::ranges::find(configuration->providers, id.str(), &config::PluginInstance::id);
   const auto channel = host.plugins.channel(id.str());
   if (instance == configuration->providers.end() || !channel)
     return Error::transient("provider " + id.str() + " does not run");
-  return ProviderClient(*channel).identify(request, DeadlineContext(instance->deadline));
+  const DeadlineContext deadline(instance->deadline);
+  return ProviderClient(*channel).identify(request, TracedContext(deadline, trace_parent));
 }
 
 }  // namespace
@@ -42,8 +44,8 @@ registration::Dependencies registration_dependencies(const RegistrationParts& ho
       .log = host.log,
       .root_url = host.url,
       .find_provider = [known](const ProviderId& id) { return find_provider(*known, id); },
-      .identify = [host](const ProviderId& id,
-                         const IdentifyRequest& request) { return identify(host, id, request); }};
+      .identify = [host](const ProviderId& id, const IdentifyRequest& request,
+                         const std::string& trace) { return identify(host, id, request, trace); }};
 }
 
 }  // namespace muster

@@ -1,5 +1,6 @@
 #include <muster/channel.hpp>
 #include <muster/codec.hpp>
+#include <muster/trace.hpp>
 
 namespace muster {
 namespace {
@@ -7,7 +8,8 @@ namespace {
 template <class Reply, class Request>
 Result<Reply> ask(Channel& channel, const char* method, const Request& request,
                   const Context& context) {
-  const auto bytes = channel.call(method, encode(request), context);
+  const auto bytes =
+      channel.call(method, with_trace(encode(request), trace_parent_of(context)), context);
   if (!bytes) return bytes.error();
   auto reply = decode<Reply>(*bytes);
   if (reply) return reply;

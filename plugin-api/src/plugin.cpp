@@ -1,6 +1,7 @@
 #include <exception>
 
 #include <muster/plugin.hpp>
+#include <muster/trace.hpp>
 
 namespace muster::plugin {
 namespace {
@@ -13,7 +14,7 @@ Result<std::string> answer(Interface& object, Member<Interface, Request, Reply> 
                            std::string_view text, const Context& context) {
   const auto request = decode<Request>(text);
   if (!request) return request.error();
-  const auto reply = (object.*method)(*request, context);
+  const auto reply = (object.*method)(*request, TracedContext(context, trace_in(text)));
   if (!reply) return reply.error();
   return encode(*reply);
 }

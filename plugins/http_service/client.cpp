@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <muster/trace.hpp>
+
 #include "lib/base/atomic_file.hpp"
 #include "plugins/cloud/failures.hpp"
 #include "plugins/cloud/session.hpp"
@@ -103,6 +105,8 @@ Result<Answer> Client::post(const std::string& method, const std::string& docume
                                            {"Muster-Deadline-Ms", std::to_string(time.count())}},
                                .body = document,
                                .timeout = time};
+  if (std::string trace = trace_parent_of(context); !trace.empty())
+    request.headers.push_back({"traceparent", std::move(trace)});
   if (!token->empty()) request.authorization = http_client::BearerToken{Secret(*token)};
   http_client::Answer answer = impl_->transport.send(std::move(request), context);
   if (!answer) return error_of(answer.error(), endpoint, time < configured_timeout(endpoint));

@@ -83,7 +83,8 @@ Dependencies Fixture::dependencies() {
     if (id == ProviderId("rack")) return ProviderState{true, true};
     return std::nullopt;
   };
-  host.identify = [this](const ProviderId&, const IdentifyRequest& request) -> Result<Identity> {
+  host.identify = [this](const ProviderId&, const IdentifyRequest& request,
+                         const std::string&) -> Result<Identity> {
     ++asked;
     if (identify) return identify(request);
     const json::value* token = request.proof.if_contains("token");

@@ -54,10 +54,11 @@ class SlowProvider {
 
 struct IdentityChecksTest : ::testing::Test {
   SlowProvider provider;
-  IdentityChecks checks{[](const ProviderId&, const IdentifyRequest&) -> Result<Identity> {
-                          return Error::internal("nobody asks");
-                        },
-                        {}};
+  IdentityChecks checks{
+      [](const ProviderId&, const IdentifyRequest&, const std::string&) -> Result<Identity> {
+        return Error::internal("nobody asks");
+      },
+      {}};
   // All threads are busy before a test begins.
   IdentityChecksTest() {
     for (std::size_t i = 0; i < threads; ++i)

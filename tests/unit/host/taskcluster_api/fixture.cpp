@@ -222,7 +222,9 @@ registration::Dependencies Fixture::registration_dependencies() {
     if (id == ProviderId("cloud")) return registration::ProviderState{cloud_runs, false};
     return std::nullopt;
   };
-  host.identify = [this](const ProviderId& id, const IdentifyRequest& request) -> Result<Identity> {
+  host.identify = [this](const ProviderId& id, const IdentifyRequest& request,
+                         const std::string& trace) -> Result<Identity> {
+    last_trace = trace;
     ++identified;
     if (id == ProviderId("rack") && identify_rack) return identify_rack(request);
     if (id == ProviderId("rack"))
@@ -268,6 +270,8 @@ Reply Fixture::send(const std::string& method, const std::string& path, const Op
   request.host_header = "muster.example.com";
   request.headers.push_back({"Host", request.host_header});
   if (!type.empty()) request.headers.push_back({"Content-Type", type});
+  if (!options.trace_parent.empty())
+    request.headers.push_back({"traceparent", options.trace_parent});
   if (!options.token.empty())
     request.headers.push_back({"Authorization", "Bearer " + options.token});
   const auto answered = std::make_shared<std::promise<http::Response>>();

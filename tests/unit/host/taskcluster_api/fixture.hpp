@@ -58,6 +58,7 @@ struct Options {
   std::string query = {};
   std::string token = "root";  // of a client; empty: no credentials
   std::string peer = "192.0.2.1:4711";
+  std::string trace_parent = {};  // the header; empty: none
 };
 
 // Two providers: "cloud", which launches (region eu-1 and us-1, one machine for each item of
@@ -99,6 +100,7 @@ class Fixture {
   std::shared_ptr<const Api> api;
   worker_logs::LogStore worker_logs;
   std::atomic<int> identified = 0;
+  std::string last_trace;  // of the request that was identified last
   std::atomic<bool> cloud_runs = true;
   std::function<Result<Identity>(const IdentifyRequest&)> identify_cloud, identify_rack;
 

@@ -109,6 +109,14 @@ TEST_F(Registering, a_worker_gets_credentials_for_its_own_work_and_nothing_else)
   EXPECT_EQ(fixture.call("worker", {"p/w", "g", "m"}).at("state"), json::value("running"));
 }
 
+TEST_F(Registering, the_trace_of_the_request_reaches_the_provider) {
+  const std::string trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  ASSERT_EQ(fixture.call("registerWorker", {}, {.body = body(), .token = "", .trace_parent = trace})
+                .status,
+            200);
+  EXPECT_EQ(fixture.last_trace, trace);
+}
+
 TEST_F(Registering, what_newer_workers_say_besides_is_ignored) {
   json::object newer = body();
   newer["colour"] = "red";

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <muster/testing/fake_host.hpp>
+#include <muster/trace.hpp>
 
 #include "tests/support/certificate.hpp"
 #include "tests/support/python_service.hpp"
@@ -215,6 +216,15 @@ TEST_F(HttpClient, certificates_are_checked) {
   endpoint.url = other.url() + "/show";  // trusted, but of another name
   endpoint.ca_file = wrong;
   EXPECT_EQ(post(endpoint).error().error_class, ErrorClass::auth);
+}
+
+TEST_F(HttpClient, the_trace_of_the_call_goes_with_it) {
+  const std::string trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  Client client(at("show"));
+  const json::object seen = shown(client.post("size", "{}", TracedContext(context, trace)));
+  EXPECT_NE(json::write(seen).find(trace), std::string::npos) << json::write(seen);
+  EXPECT_EQ(json::write(shown(client.post("size", "{}", context))).find("traceparent"),
+            std::string::npos);
 }
 
 }  // namespace
