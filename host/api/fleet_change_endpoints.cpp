@@ -95,7 +95,8 @@ FleetChangeOrFailure resume_pool(const Call& call) {
 
 FleetChangeOrFailure drain_worker(const Call& call) {
   const std::string by = call.client_id().empty() ? "an operator" : call.client_id();
-  const std::string why = call.request().body.empty() ? "" : call.text("reason");
+  const bool has_reason = !call.request().body.empty() && call.body().contains("reason");
+  const std::string why = has_reason ? call.text("reason") : "";
   return plain_change(
       [name = worker_of(call), reason = "drained by " + by + (why.empty() ? "" : ": " + why)](
           Fleet& fleet, Now now) { return fleet.drain(name, reason, now); });
