@@ -229,10 +229,9 @@ TEST_F(OwnApi, every_answer_is_as_described) {
       asked(api, "listWorkers", 200, {{"workerPoolId", build}},
             "?limit=2&before=" + std::to_string(newest.at("next").as_int64()));
   EXPECT_EQ(oldest.at("workers").as_array().size(), 1u);
-  EXPECT_TRUE(asked(api, "listWorkers", 200, {{"workerPoolId", build}}, "?state=stopped")
-                  .at("workers")
-                  .as_array()
-                  .empty());
+  const json::value none =
+      asked(api, "listWorkers", 200, {{"workerPoolId", build}}, "?state=stopped");
+  EXPECT_TRUE(none.at("workers").as_array().empty());
   const json::value& some = listed.at("workers").at(0);
   const Parameters worker{{"workerPoolId", build},
                           {"workerGroup", std::string(some.at("workerGroup").as_string())},
@@ -254,6 +253,7 @@ TEST_F(OwnApi, every_answer_is_as_described) {
   asked(api, "reportInterruption", 200, worker, "",
         R"({"at": "2099-01-01T00:00:00Z", "reason": "the cloud says so"})");
   EXPECT_EQ(asked(api, "getWorker", 200, worker).at("drain").as_string(), "interrupted");
+  asked(api, "drainWorker", 200, worker, "", "{}");
   asked(api, "quarantineWorker", 200, worker, "",
         R"({"until": "2099-01-01T00:00:00Z", "reason": "it smells"})");
   asked(api, "removeWorker", 200, worker);
@@ -281,6 +281,7 @@ TEST_F(OwnApi, every_answer_is_as_described) {
   asked(api, "getLaunchConfig", 404, {{"workerPoolId", build}, {"launchConfigId", "lc-0"}});
   asked(api, "pauseLaunchConfig", 400, launch_config, "", R"({"until": 5})");
   asked(api, "pauseLaunchConfig", 400, launch_config, "", "[");
+  for (const char* id : {"pausePool", "resumePool"}) asked(api, id, 200, launch_config);
   asked(api, "pauseLaunchConfig", 200, launch_config, "", R"({"until": "2099-01-01T00:00:00Z"})");
   EXPECT_EQ(asked(api, "getLaunchConfig", 200, launch_config).at("status").as_string(), "paused");
   EXPECT_EQ(asked(api, "listLaunchConfigs", 200, {}, "?status=paused")
@@ -291,7 +292,7 @@ TEST_F(OwnApi, every_answer_is_as_described) {
   asked(api, "resumeLaunchConfig", 200, launch_config);
 
   // Providers and what holds them back.
-  asked(api, "listProviders", 200);
+  for (const char* id : {"listProviders", "listAllWorkers", "listAllRequests"}) asked(api, id, 200);
   asked(api, "getProvider", 404, {{"providerId", "nobody"}});
   EXPECT_FALSE(
       asked(api, "getProvider", 200, {{"providerId", "sim"}}).at("placements").as_array().empty());
@@ -304,6 +305,7 @@ TEST_F(OwnApi, every_answer_is_as_described) {
   // Worker configurations.
   asked(api, "getWorkerConfigurations", 200);
   asked(api, "reloadWorkerConfigurations", 200);
+  asked(api, "checkWorkerConfigurations", 200, {}, "", R"({"files": []})");
   asked(api, "acceptEmptyWorkerConfigurations", 400);
   EXPECT_EQ(asked(api, "listConfigurationFiles", 200).at("files").as_array().size(), 2u);
   asked(api, "listConfigurationFiles", 404, {}, "?refused=true");
@@ -369,8 +371,7 @@ TEST_F(OwnApi, every_answer_is_as_described) {
   const json::value letters = when("/webhooks/nobody/dead-letters", [](const json::value& v) {
     return v.at("deadLetters").as_array().size() >= 1;
   });
-  const std::string number =
-      std::to_string(letters.at("deadLetters").at(0).at("number").as_int64());
+  const auto number = std::to_string(letters.at("deadLetters").at(0).at("number").as_int64());
   asked(api, "listDeadLetters", 200, {{"name", "nobody"}});
   asked(api, "retryDeadLetter", 404, {{"name", "nobody"}, {"number", "999999"}});
   asked(api, "retryDeadLetter", 202, {{"name", "nobody"}, {"number", number}});
@@ -378,7 +379,7 @@ TEST_F(OwnApi, every_answer_is_as_described) {
 
   // These have tests of their own.
   answered.insert({"registerForRelay", "acceptEmptyWorkerConfigurations", "getSetAside",
-                   "discardSetAside", "retrySetAside"});
+                   "discardSetAside", "retrySetAside", "diagnoseProvider"});
   std::string forgotten;
   for (const Operation& operation : api.operations())
     if (!answered.contains(operation.id)) forgotten += operation.id + " ";

@@ -34,11 +34,12 @@ TEST(Metrics, each_that_is_served_is_in_the_documentation) {
   std::ofstream(folder / "demand.json") << R"({"worker-manager/build": 30})";
   const Musterd host(
       "[workerConfigurations]\nsource = { folder = \"" + (folder / "workers").string() +
-      "\" }\n[providers.sim]\nplugin = \"provider/simulated\"\n[providers.bad]\nplugin = "
-      "\"provider/simulated\"\n[providers.bad.config]\n"
-      "failures = [{ method = \"allocate\", class = \"quota\" }]\n"
-      "[demand.cron]\ntype = \"file\"\nfile = \"" +
-      (folder / "demand.json").string() + "\"\n");
+          "\" }\n[providers.sim]\nplugin = \"provider/simulated\"\n[providers.bad]\nplugin = "
+          "\"provider/simulated\"\n[providers.bad.config]\n"
+          "failures = [{ method = \"allocate\", class = \"quota\" }]\n"
+          "[demand.cron]\ntype = \"file\"\nfile = \"" +
+          (folder / "demand.json").string() + "\"\n",
+      {}, MUSTER_SHIPPED_PLUGINS);
   // What an operator alerts on comes when it happened.
   for (const char* name :
        {"muster_fleet_launches_total", "muster_fleet_plugin_call_duration_seconds",
