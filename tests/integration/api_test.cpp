@@ -281,7 +281,7 @@ TEST_F(OwnApi, every_answer_is_as_described) {
   asked(api, "getLaunchConfig", 404, {{"workerPoolId", build}, {"launchConfigId", "lc-0"}});
   asked(api, "pauseLaunchConfig", 400, launch_config, "", R"({"until": 5})");
   asked(api, "pauseLaunchConfig", 400, launch_config, "", "[");
-  for (const char* id : {"pausePool", "resumePool"}) asked(api, id, 200, launch_config);
+  for (const char* id : {"pausePool", "resumePool"}) asked(api, id, 200, launch_config, "", "{}");
   asked(api, "pauseLaunchConfig", 200, launch_config, "", R"({"until": "2099-01-01T00:00:00Z"})");
   EXPECT_EQ(asked(api, "getLaunchConfig", 200, launch_config).at("status").as_string(), "paused");
   EXPECT_EQ(asked(api, "listLaunchConfigs", 200, {}, "?status=paused")
