@@ -58,7 +58,7 @@ void add_values(const RuleEditOptions& options, std::vector<Edit>& edits) {
     const auto at = find_equals(word);
     if (at == std::string::npos)
       fail(exit_usage,
-           "A value is set as KEY=VALUE, such as aws.ImageId=ami-9; not `" + word + "`.",
+           "A value is set as KEY=VALUE, such as aws.launch.ImageId=ami-9; not `" + word + "`.",
            options.json);
     const auto text = word.substr(at + 1);
     edits.push_back(rules::SetValue{
@@ -141,7 +141,7 @@ void add_set(CLI::App& rule) {
   auto options = std::make_shared<RuleEditOptions>();
   auto* command = rule.add_subcommand("set", "Set values, conditions or the description of a rule");
   command->footer(
-      "Examples: muster rule set build ec2-ami aws.ImageId=ami-9\n"
+      "Examples: muster rule set build ec2-ami aws.launch.ImageId=ami-9\n"
       "          muster rule set build ec2-ami --condition 'region=us-*,eu-west-1' --dry-run");
   add_common(*command, *options, true);
   add_content_options(*command, *options);
