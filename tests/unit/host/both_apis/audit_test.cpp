@@ -6,6 +6,7 @@
 
 #include "host/api/api.hpp"
 #include "host/endpoints/dispatch.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/unit/host/both_apis/example_requests.hpp"
 
 namespace muster::testing {
@@ -18,14 +19,20 @@ using taskcluster_api::Reply;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-json::array audit_events(Fixture& host) {
-  const Reply page = host.send("GET", "/api/muster/v1/events", {.query = "kind=audit&limit=1000"});
-  EXPECT_EQ(page.status, 200) << page.text;
-  return page.status == 200 ? page.at("events").as_array() : json::array();
+// An event is durable before the answer, and shown a moment later: so many are waited for.
+json::array audit_events(Fixture& host, std::size_t at_least = 0) {
+  json::array events;
+  EXPECT_TRUE(eventually([&] {
+    const Reply page =
+        host.send("GET", "/api/muster/v1/events", {.query = "kind=audit&limit=1000"});
+    if (page.status == 200) events = page.at("events").as_array();
+    return page.status == 200 && events.size() >= at_least;
+  }));
+  return events;
 }
 
 json::object newest_audit_event(Fixture& host) {
-  const json::array all = audit_events(host);
+  const json::array all = audit_events(host, 1);
   return all.empty() ? json::object{{"text", "(none)"}} : all.back().as_object();
 }
 
@@ -58,17 +65,17 @@ TEST(Audit, a_table_with_an_undecided_row_is_refused) {
 TEST(Audit, each_good_answer_of_an_audited_row_has_one_event) {
   Fixture host;
   make_pool(host);
-  std::size_t good = 0;
+  std::size_t good = 0, before = audit_events(host, 1).size();
   for (const ExampleRequest& request : example_requests(host)) {
     const Audit::Kind kind = request.row->audit.kind();
     if (request.row->method == "GET") continue;
-    const std::size_t before = audit_events(host).size();
     const Reply reply = host.send(std::string(request.row->method), request.path, {}, request.body,
                                   request.body.empty() ? "" : "application/json");
     const bool is_expected = reply.status / 100 == 2 && kind != Audit::Kind::exempt;
-    const json::array after = audit_events(host);
+    const json::array after = audit_events(host, before + (is_expected ? 1 : 0));
     ASSERT_EQ(after.size(), before + (is_expected ? 1 : 0))
         << request.row->name << " answered " << reply.status << " " << reply.text;
+    before = after.size();
     if (!is_expected) continue;
     ++good;
     const json::object& details = after.back().at("details").as_object();
@@ -100,7 +107,7 @@ TEST(Audit, shows_no_secret_of_a_client_or_a_machine) {
   EXPECT_EQ(
       host.call("createWorker", {"p/rack", "g", "w"}, {.body = host.machine_body(machine)}).status,
       200);
-  const std::string all = json::write(audit_events(host));
+  const std::string all = json::write(audit_events(host, 3));
   EXPECT_THAT(all, HasSubstr("createClient clientId=ci/bot"));
   EXPECT_THAT(all, HasSubstr("createWorker workerPoolId=p/rack"));
   EXPECT_THAT(all, Not(HasSubstr(secret)));
@@ -130,7 +137,7 @@ TEST(Audit, a_worker_that_signs_off_is_no_operator) {
                       .kind = auth::ClientKind::token,
                       .keys = {{Secret(std::string(digest.begin(), digest.end()))}},
                       .scopes = {"worker-manager:remove-worker:p/rack/g/w"}});
-  const std::size_t before = audit_events(host).size();
+  const std::size_t before = audit_events(host, 2).size();
   EXPECT_EQ(host.call("removeWorker", {"p/rack", "g", "w"}, {.token = "of the worker"}).status,
             200);
   EXPECT_EQ(audit_events(host).size(), before);
