@@ -1,5 +1,5 @@
-/* Preloaded into a program: no file can be written while the file MUSTER_TEST_FULL_DISK exists. What
- * the program writes to pipes and sockets goes on. */
+/* Preloaded into a program: no file can be written while the file MUSTER_TEST_FULL_DISK exists.
+ * What the program writes to pipes and sockets goes on. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
