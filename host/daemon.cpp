@@ -40,6 +40,11 @@ std::string task_folder(const config::HostConfiguration& configuration) {
   return "(none)";
 }
 
+// It is full, or fails: that may get better without another configuration.
+bool is_about_the_disk(const Error& error) {
+  return error.error_class == ErrorClass::capacity || error.error_class == ErrorClass::transient;
+}
+
 }  // namespace
 
 Daemon::Daemon(const CommandLine& command_line, config::Defaults defaults,
@@ -75,9 +80,22 @@ std::optional<ExitCode> Daemon::start() {
     status.configuration = configuration_;
   });
   if (const auto failed = open_data_directory()) return failed;
-  if (const auto failed = load_tokens(*configuration_)) return failed;
+  if (const auto loaded = auth_.load(*configuration_, data_directory_->path()); !loaded)
+    return cannot_start(loaded.error());
   if (const auto failed = load_plugins()) return failed;
   return listen();
+}
+
+// Nothing is damaged by a disk that is full or fails: the next start goes on from what is there.
+ExitCode Daemon::cannot_start(const Error& why) {
+  if (!is_about_the_disk(why)) {
+    log_.error(why.message);
+    return ExitCode::failed;
+  }
+  log_.error("the host cannot start now: " + why.message +
+             ". Make room on the disk of the data directory, or repair it, and start the host "
+             "again; nothing was lost");
+  return ExitCode::disk_fails;
 }
 
 std::optional<ExitCode> Daemon::open_data_directory() {
@@ -87,9 +105,9 @@ std::optional<ExitCode> Daemon::open_data_directory() {
     fs::create_directories(folder.parent_path(), ignored);
   auto opened = DataDirectory::open(folder);
   if (!opened) {
+    if (opened.error().code != DataDirectory::in_use) return cannot_start(opened.error());
     log_.error(opened.error().message);
-    return opened.error().code == DataDirectory::in_use ? ExitCode::data_directory_in_use
-                                                        : ExitCode::failed;
+    return ExitCode::data_directory_in_use;
   }
   data_directory_.emplace(std::move(*opened));
   if (!configuration_->file.empty()) return std::nullopt;
@@ -101,11 +119,10 @@ std::optional<ExitCode> Daemon::open_data_directory() {
   return std::nullopt;
 }
 
-std::optional<ExitCode> Daemon::load_tokens(const config::HostConfiguration& configuration) {
+bool Daemon::reload_tokens(const config::HostConfiguration& configuration) {
   const auto loaded = auth_.load(configuration, data_directory_->path());
-  if (loaded) return std::nullopt;
-  log_.error(loaded.error().message);
-  return ExitCode::failed;
+  if (!loaded) log_.error(loaded.error().message);
+  return loaded.has_value();
 }
 
 std::optional<ExitCode> Daemon::load_plugins() {
@@ -114,18 +131,12 @@ std::optional<ExitCode> Daemon::load_plugins() {
     if (folder.parent_path() == configuration_->data_directory)
       fs::create_directory(folder, ignored);
   auto crash_record = plugin_loader::CrashRecord::open(data_directory_->path() / "breadcrumbs");
-  if (!crash_record) {
-    log_.error(crash_record.error().message);
-    return ExitCode::failed;
-  }
+  if (!crash_record) return cannot_start(crash_record.error());
   plugin_loader::CrashRecord::record_crashes();
   auto catalog = plugin_loader::PluginCatalog::open(
       {.folders = {}, .store = data_directory_->path() / "plugins", .cell_program = cell_program()},
       std::make_shared<SystemClock>(), log_, std::move(*crash_record));
-  if (!catalog) {
-    log_.error(catalog.error().message);
-    return ExitCode::failed;
-  }
+  if (!catalog) return cannot_start(catalog.error());
   plugins_ = std::move(*catalog);
   plugins_->configure(plugin_folders(*configuration_, defaults_), instance_specs(*configuration_));
   plugins_->start_watching();
@@ -247,11 +258,7 @@ std::optional<ExitCode> Daemon::start_fleet(const std::string& url) {
       fleet_->add_to_rebuilds([book](store::Batch& rows) { book->write_everything(rows); });
     return std::nullopt;
   }
-  const ErrorClass why = started.error().error_class;
-  if (why == ErrorClass::capacity || why == ErrorClass::transient) {
-    log_.error("the host cannot start now: " + started.error().message);
-    return ExitCode::disk_fails;
-  }
+  if (is_about_the_disk(started.error())) return cannot_start(started.error());
   no_fleet_ = "nothing is decided: " + started.error().message;
   log_.error(no_fleet_);
   auth_.store_unavailable(no_fleet_);
@@ -297,7 +304,7 @@ void Daemon::reload() {
     else
       refuse(report);
   } else {
-    load_tokens(*configuration_);
+    reload_tokens(*configuration_);
     reload_certificate(*configuration_);
     log_.info("there is no configuration file to read again: the host runs on the built-in one");
   }
@@ -344,7 +351,7 @@ void Daemon::take_over(const config::Report& report) {
     if (change.needs_restart) waiting.push_back(change.key);
   for (const config::Change& change : config::changes_between(*status_.get()->configuration, *next))
     changed += (changed.empty() ? "" : ", ") + change.key;
-  if (load_tokens(*next)) {
+  if (!reload_tokens(*next)) {
     status_.change([&](HostStatus& status) {
       status.configuration_problems = {"tokens or clients cannot be read; the log has the reason"};
     });

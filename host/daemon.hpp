@@ -39,9 +39,9 @@ class Daemon {
   ExitCode run();
 
  private:
-  std::optional<ExitCode> start();  // an exit code if that is not possible; it was logged
+  std::optional<ExitCode> start();          // an exit code if that is not possible; it was logged
+  ExitCode cannot_start(const Error& why);  // which it logs
   std::optional<ExitCode> open_data_directory();
-  std::optional<ExitCode> load_tokens(const config::HostConfiguration& configuration);
   std::optional<ExitCode> load_plugins();
   std::optional<ExitCode> listen();
   std::optional<ExitCode> start_fleet(const std::string& url);
@@ -51,6 +51,7 @@ class Daemon {
   void start_notifications(const std::string& url);
   void serve();
   void reload();
+  bool reload_tokens(const config::HostConfiguration& configuration);  // it logs why not
   void log_mistakes(const config::Report& report) const;
   void refuse(const config::Report& report);
   // Why the certificate in use goes on, if it does.

@@ -1,6 +1,5 @@
 #include "host/plugin_loader/cell_limits.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -20,13 +19,16 @@ Error failure(const std::string& what) {
 
 Result<void> limit(__rlimit_resource resource, std::int64_t amount, const char* what) {
   if (amount <= 0) return {};
-  // A limit that is there already may be less, and only root can raise it: then it is kept.
-  rlimit now{};
-  const bool known = ::getrlimit(resource, &now) == 0;
   const rlim_t wanted = static_cast<rlim_t>(amount);
-  const rlim_t value = known && ::geteuid() != 0 ? std::min(wanted, now.rlim_max) : wanted;
-  const rlimit both{value, value};
+  const rlimit both{wanted, wanted};
   if (::setrlimit(resource, &both) == 0) return {};
+  // A limit that is there already may be less, and not even root can raise it in a container: then
+  // it is kept.
+  rlimit now{};
+  if (errno == EPERM && ::getrlimit(resource, &now) == 0 && now.rlim_max < wanted) {
+    now.rlim_cur = now.rlim_max;
+    if (::setrlimit(resource, &now) == 0) return {};
+  }
   return failure(std::string("limit its ") + what + " to " + std::to_string(amount));
 }
 

@@ -52,6 +52,9 @@ Result<std::shared_ptr<CrashRecord>> CrashRecord::open(const std::filesystem::pa
   const FileDescriptor descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!descriptor || ::ftruncate(descriptor.get(), sizeof(Page)) != 0)
     return system_error("open", file, errno);
+  // Memory that has no room on the disk would kill the process when it is written.
+  if (const int failed = ::posix_fallocate(descriptor.get(), 0, sizeof(Page)); failed != 0)
+    return system_error("write", file, failed);
   void* memory =
       ::mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.get(), 0);
   if (memory == MAP_FAILED) return system_error("map", file, errno);

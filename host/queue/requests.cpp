@@ -384,7 +384,9 @@ void Queue::clock_was_set(Time now, std::chrono::milliseconds by) {
     Request& request = requests_[at];
     request.timer = Time{};
     if (request.number == 0 || request.state == RequestState::ended) continue;
-    request.heard += by;
+    // The time in which nobody was heard lies where the old clock had it. Of a clock that is set
+    // back, what was heard before that is not moved away from it.
+    request.heard = std::max(request.heard + by, std::min(request.heard, now));
     request.charged = std::min(request.charged + by, now + settings_.least_charge);
     if (by.count() != 0 && request.state == RequestState::held && request.until != Time{}) {
       request.until += by;  // it holds its worker for so long, whatever the clock says

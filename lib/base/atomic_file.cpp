@@ -43,7 +43,10 @@ Error system_error(std::string_view what, const fs::path& file, int error_number
       return Error::auth(std::move(message));
     case EMFILE:
     case ENFILE:
-    case ENOMEM:  // the file is not to blame
+    case ENOMEM:
+    case ENOSPC:
+    case EDQUOT:
+    case EIO:  // the file is not to blame
       return Error::transient(std::move(message));
     default:
       return Error::internal(std::move(message));

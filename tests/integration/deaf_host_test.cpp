@@ -85,6 +85,40 @@ TEST(DeafHost, whose_disk_was_full_for_longer_than_the_heartbeat_ends_no_lease) 
   expect_nothing_lost(host, leases);
 }
 
+// A start writes one file after the other: it may fail at each of them.
+TEST(DeafHost, that_starts_on_a_full_disk_exits_6_and_starts_when_there_is_room) {
+  const TemporaryFolder folder;
+  const std::filesystem::path full = folder / "full", data = folder / "data";
+  const Variables disk = with_preload(MUSTER_FULL_DISK, "MUSTER_TEST_FULL_DISK", full.string());
+  const std::vector<std::string> arguments{"--listen", "127.0.0.1:0", "--data-directory",
+                                           data.string()};
+  const auto expect_refusal = [&](const char* when) {
+    std::ofstream(full) << "";
+    const Finished refused = run("musterd", arguments, disk);
+    std::filesystem::remove(full);
+    EXPECT_EQ(refused.exit_code, 6) << when << ": " << refused.output;
+    EXPECT_THAT(refused.output, ::testing::HasSubstr("the host cannot start now: ")) << when;
+    EXPECT_THAT(refused.output, ::testing::HasSubstr("No space left on device")) << when;
+    EXPECT_THAT(refused.output, ::testing::HasSubstr("Make room on the disk")) << when;
+  };
+  const auto expect_start = [&] {
+    Process host("musterd", arguments, disk);
+    host.wait_for("musterd serves http://");
+    host.signal(SIGTERM);
+    EXPECT_EQ(host.exit_code(), 0) << host.output();
+  };
+  expect_refusal("for the first time");
+  expect_start();
+  const std::string token = content_of(data / "admin-token");
+  EXPECT_FALSE(token.empty());
+  for (const char* gone : {"breadcrumbs", "admin.env", "muster.db"}) {
+    std::filesystem::remove(data / gone);
+    expect_refusal(gone);
+    expect_start();
+    EXPECT_EQ(content_of(data / "admin-token"), token);
+  }
+}
+
 TEST(DeafHost, whose_clock_is_set_ends_no_lease_and_no_long_poll) {
   const ClockFile clock;
   const QueueHost host(workers, {}, clock.variables());

@@ -70,6 +70,19 @@ TEST(Start, a_killed_host_leaves_nothing_that_keeps_the_next_one_out) {
   next.wait_for("musterd serves http://");
 }
 
+// Not even root may raise the limit in a container.
+TEST(Start, with_few_open_files_serves_with_its_plugins) {
+  TemporaryFolder folder;
+  std::ofstream(folder / "muster.toml") << "pluginFolders = [\"" MUSTER_SHIPPED_PLUGINS "\"]\n";
+  const std::string start =
+      "ulimit -n 64; exec " MUSTER_PROGRAMS "/musterd --listen 127.0.0.1:0 --config '" +
+      (folder / "muster.toml").string() + "' --data-directory '" + (folder / "data").string() + "'";
+  Process host("/bin/sh", {"-c", start});
+  host.wait_for("musterd serves http://");
+  EXPECT_EQ(host.output().find("a plugin is refused"), std::string::npos) << host.output();
+  EXPECT_NE(host.output().find("a plugin is active"), std::string::npos) << host.output();
+}
+
 TEST(Start, the_dashboard_is_there_with_all_it_needs_and_nothing_from_elsewhere) {
   Musterd host;
   const auto get = [&](const std::string& path) {

@@ -49,7 +49,9 @@ void Dispatcher::answered(const PendingCall& call, const Result<Allocation>& ans
 void Dispatcher::launch_error(Index index, const Error& error) {
   if (workers_[index].state == WorkerState::stopped) return;
   if (has_instance(workers_[index])) return;  // a listing found it meanwhile
-  if (leaves_doubt(error.error_class))
+  // A key that is refused when it is tried again says nothing of the call before, which may still
+  // take effect: it counts until listings show that nothing came of it.
+  if (leaves_doubt(error.error_class) || workers_[index].phase == LaunchPhase::uncertain)
     launch_uncertain(index, error);
   else
     launch_failed(index, error);

@@ -127,7 +127,7 @@ void AbsentWorkers::judge(Index index, const Seen& seen, Time began) {
 bool AbsentWorkers::may_take_effect(const Worker& worker, Time began) const {
   if (worker.epoch != identity_.epoch)
     return clock_.both().steady - started_ < settings_.give_up_older_after;
-  return began < worker.since + settings_.give_up_after;
+  return began < clock_.deadline(worker.since, settings_.give_up_after);
 }
 
 // No answer came, and listings that began later do not have it. A worker that nobody knows and that

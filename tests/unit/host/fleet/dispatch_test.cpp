@@ -111,6 +111,51 @@ TEST(Launching, no_answer_and_no_listing_of_it_resolves_the_worker) {
   EXPECT_EQ(driver.pool("p/w").totals, Totals{});
 }
 
+TEST(Launching, a_key_that_is_refused_when_it_is_tried_again_may_be_launched_by_the_first_call) {
+  FleetDriver driver = simple_fleet({.id = "p/w", .launch_configs = {{"lc-1"}}, .max_capacity = 1});
+  driver.withhold = allocations;
+  driver.demand("p/w", 2);
+  const Question first = driver.take_withheld().at(0);
+  driver.answer(first, Result<Allocation>(Error::transient("no answer within 30 s")));
+  for (int i = 0; i < 12; ++i) {
+    for (const Question& again : driver.take_withheld()) {
+      EXPECT_FALSE(std::get<AskAllocation>(again.ask).request.repeated_keys.empty())
+          << "another machine is asked for";
+      driver.answer(again, Result<Allocation>(Error::throttle("too many calls")));
+    }
+    driver.advance(10s);
+    EXPECT_EQ(driver.pool("p/w").totals.used(), 1) << "it may still be launched";
+  }
+  // The first call takes effect after all.
+  ASSERT_TRUE(driver.cloud().allocate(std::get<AskAllocation>(first.ask).request, driver.wall()));
+  driver.advance(1min);
+  EXPECT_EQ(driver.cloud().launched(), 1u);
+  ASSERT_NE(driver.worker("cloud-1"), nullptr);
+  EXPECT_EQ(driver.worker("cloud-1")->phase, LaunchPhase::launched);
+}
+
+TEST(Launching, a_clock_that_is_set_ahead_gives_no_launch_up_that_may_take_effect) {
+  FleetDriver driver = simple_fleet({.id = "p/w", .launch_configs = {{"lc-1"}}, .max_capacity = 1});
+  driver.withhold = allocations;
+  const auto pass = [&](std::chrono::seconds time) {
+    for (auto passed = 0s; passed < time; passed += 5s) {
+      for (const Question& question : driver.take_withheld())
+        driver.answer(question, Result<Allocation>(Error::transient("no answer within 30 s")));
+      driver.advance(5s);
+    }
+  };
+  driver.demand("p/w", 1);
+  pass(60s);
+  const auto number = driver.workers(WorkerState::requested).at(0)->number;
+  driver.jump_clock(3h);
+  pass(120s);
+  EXPECT_EQ(driver.by_number(number)->state, WorkerState::requested);
+  EXPECT_EQ(driver.pool("p/w").totals.used(), 1);
+  driver.demand("p/w", 0);
+  pass(900s);
+  EXPECT_EQ(driver.by_number(number)->state, WorkerState::stopped) << "it is given up in the end";
+}
+
 TEST(Launching,
      a_lost_launch_stops_counting_as_on_its_way_after_two_minutes_but_not_against_limits) {
   FleetDriver driver = simple_fleet({.id = "p/w", .launch_configs = {{"lc-1"}}, .max_capacity = 3});

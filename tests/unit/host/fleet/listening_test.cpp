@@ -107,6 +107,24 @@ TEST_F(Leases, do_not_end_because_the_clock_was_set) {
   }
 }
 
+TEST_F(Leases, do_not_end_because_the_clock_was_set_while_the_host_heard_nobody) {
+  for (int i = 0; i < 4; ++i) lease();
+  for (const auto jump : {-120min, -15min, 15min, 120min})
+    for (const auto frozen : {75s, 1800s}) {
+      driver.advance(50s);
+      driver.jump_clock(jump);
+      driver.freeze(frozen);
+      driver.advance(59s);
+      EXPECT_EQ(held(), 4u) << jump.count() << " minutes, frozen for " << frozen.count() << " s";
+      beat_all();
+    }
+  driver.advance(2min);
+  driver.jump_clock(-2h);
+  driver.freeze(75s);
+  driver.advance(1h);
+  EXPECT_EQ(held(), 0u) << "of dead clients they end all the same";
+}
+
 TEST_F(Leases, do_not_end_because_the_clock_was_set_by_little) {
   lease();
   for (int i = 0; i < 5; ++i) {

@@ -53,13 +53,16 @@ TEST(Service, a_bad_change_is_refused_whole_and_visible_until_it_is_mended) {
 }
 
 TEST(Service, a_file_that_changes_and_says_the_same_asks_no_provider) {
-  const testing::TemporaryFolder folder;
+  const testing::TemporaryFolder above;
+  const std::filesystem::path folder = above / "workers";
+  std::filesystem::create_directory(folder);
   const auto reads = std::make_shared<std::atomic<int>>(0);
   write(folder / "build.toml", configuration());
-  Stage stage(std::make_unique<CountedSource>(folder_source(folder.path()), reads));
+  Stage stage(std::make_unique<CountedSource>(folder_source(folder), reads));
   stage.accepted(1);
   for (int change = 0; change < 5; ++change) {
     const int before = *reads;
+    write(above / "other", "what is above is nobody's configuration");
     write(folder / "build.toml", configuration());
     for (int now = *reads; now == before; now = *reads) reads->wait(now);
   }

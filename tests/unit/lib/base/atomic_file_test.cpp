@@ -1,5 +1,6 @@
 #include "lib/base/atomic_file.hpp"
 
+#include <cerrno>
 #include <sys/stat.h>
 
 #include <gtest/gtest.h>
@@ -42,6 +43,11 @@ TEST(AtomicFile, a_failed_write_keeps_the_old_file_and_leaves_nothing_behind) {
   EXPECT_EQ(entries_of(folder.path()), 1u);
   EXPECT_EQ(write_file_atomically(folder / "none/f", "x").error().error_class,
             ErrorClass::not_found);
+}
+
+TEST(AtomicFile, a_disk_that_is_full_or_fails_may_get_better) {
+  for (const int error : {ENOSPC, EDQUOT, EIO})
+    EXPECT_EQ(system_error("write", "f", error).error_class, ErrorClass::transient) << error;
 }
 
 TEST(AtomicFile, writing_replaces_content_and_mode) {
