@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 start-fleet
 cd ~/root/etc/muster
 cat >agent.toml <<END

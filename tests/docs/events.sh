@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 start-fleet
 muster lease --pool build -- true
 mkdir -p ~/root/etc/muster

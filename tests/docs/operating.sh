@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # A host whose store has two rows that cannot be read: workers in a state that there is not.
 start-fleet
 muster lease --pool default -- true

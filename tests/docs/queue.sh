@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 start-fleet
 printf '#!/bin/sh\necho "built on $MUSTER_WORKER_ID"\n' >build.sh
 mkdir ~/programs

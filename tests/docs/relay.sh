@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 start-fleet
 mkdir -p ~/root/usr/share/doc/muster-relay/examples
 echo 0123456789012345678901 >~/token
