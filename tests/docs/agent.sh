@@ -1,7 +1,6 @@
 # shellcheck shell=bash
 start-fleet
-cd ~/root/etc/muster
-cat >agent.toml <<END
+cat >~/root/etc/muster/agent.toml <<END
 rootUrl = "http://127.0.0.1:8600"
 workerPoolId = "worker-manager/mac"
 providerId = "dc1"
@@ -11,8 +10,7 @@ folder = "$HOME/agent"
 identity = { kind = "staticSecret", secretFile = "secret" }
 worker = { command = ["/bin/sleep", "600"] }
 END
-sed -i "s|http://127.0.0.1:8600|$(cat ~/.local/state/muster/address)|" agent.toml
-cd - >/dev/null
+sed -i "s|http://127.0.0.1:8600|$(cat ~/.local/state/muster/address)|" ~/root/etc/muster/agent.toml
 python3 - <<'END'
 import json, os, tomllib
 home = os.environ["HOME"]

@@ -217,7 +217,7 @@ def main():
         try:
             prepare = HERE / (page.stem + ".sh")
             if prepare.exists():
-                status, printed = session.run(prepare.read_text())
+                status, printed = session.run(subshell_safe("set -e\n" + prepare.read_text() + "\nset +e"))
                 if status != 0:
                     failures.append(f"{prepare.name}: exit code {status}\n{printed[-3000:]}")
                     continue
