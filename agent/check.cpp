@@ -1,5 +1,7 @@
 #include <unistd.h>
 
+#include <muster/json.hpp>
+
 #include "agent/configuration.hpp"
 #include "agent/pool_key.hpp"
 #include "agent/tls.hpp"
@@ -38,6 +40,14 @@ std::vector<config::Mistake> check_files(const Configuration& configuration) {
       wrong("identity.secretFile", "the worker's secret has " +
                                        std::to_string(secret->reveal().size()) +
                                        " letters; all have 44");
+  }
+  if (!identity.proof_file.empty()) {
+    const auto proof =
+        read_secret_file(identity.proof_file, "the worker's proof", SecretText::document);
+    if (!proof)
+      wrong("identity.proofFile", proof.error().message);
+    else if (!json::parse_object(proof->reveal()))
+      wrong("identity.proofFile", identity.proof_file.string() + " is not a JSON object");
   }
   if (!identity.key_file.empty()) {
     const auto key = read_secret_file(identity.key_file, "the pool's key", SecretText::document);

@@ -19,14 +19,15 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t max_file_bytes = 1024 * 1024;
 constexpr std::int64_t most_of_a_resource = 1'000'000'000'000;
-constexpr std::array<std::pair<std::string_view, IdentityKind>, 7> kinds{
+constexpr std::array<std::pair<std::string_view, IdentityKind>, 8> kinds{
     {{"local", IdentityKind::local},
      {"staticSecret", IdentityKind::static_secret},
      {"poolKey", IdentityKind::pool_key},
      {"relay", IdentityKind::relay},
      {"aws", IdentityKind::aws},
      {"google", IdentityKind::google},
-     {"azure", IdentityKind::azure}}};
+     {"azure", IdentityKind::azure},
+     {"proof", IdentityKind::proof}}};
 
 class Reader {
  public:
@@ -137,7 +138,8 @@ class Reader {
     if (name && kind == kinds.end())
       table.wrong(
           "kind",
-          "\"" + *name + "\" is none of local, staticSecret, poolKey, relay, aws, google, azure");
+          "\"" + *name +
+              "\" is none of local, staticSecret, poolKey, relay, aws, google, azure, proof");
     const bool known = kind != kinds.end();
     if (known) identity.kind = kind->second;
     const bool by_secret =
@@ -153,12 +155,24 @@ class Reader {
     const bool by_key = identity.kind == IdentityKind::pool_key;
     file("keyFile", by_key, identity.key_file);
     read_key_beside(table, by_key || identity.kind == IdentityKind::relay);
+    read_proof(table, known && identity.kind == IdentityKind::proof);
     identity.relay_url = address(table, "relayUrl");
     identity.metadata_url = address(table, "metadataUrl");
     if (known && identity.kind == IdentityKind::relay && !table.has("relayUrl"))
       table.wrong("relayUrl", "this is required for the identity relay");
     table.finish();
     if (known) require_place(top, identity.kind);
+  }
+
+  // Of a provider's own kind: a file, or what a command prints.
+  void read_proof(Settings& table, bool wanted) {
+    IdentitySettings& identity = configuration_.identity;
+    if (const auto text = table.text("proofFile")) identity.proof_file = absolute(*text);
+    if (const auto command = table.words("proofCommand")) identity.proof_command = *command;
+    if (wanted && table.has("proofFile") == table.has("proofCommand"))
+      table.wrong("proofFile", "the identity proof needs either proofFile or proofCommand");
+    for (const char* key : {"proofFile", "proofCommand"})
+      if (!wanted && table.has(key)) table.wrong(key, "only the identity proof has a use for it");
   }
 
   // Shown in addition to what the identity itself shows.

@@ -17,7 +17,7 @@
 
 namespace muster::agent {
 
-enum class IdentityKind { local, static_secret, pool_key, relay, aws, google, azure };
+enum class IdentityKind { local, static_secret, pool_key, relay, aws, google, azure, proof };
 std::string_view to_string(IdentityKind kind);
 
 using Words = std::vector<std::string>;  // a command, without a shell
@@ -27,6 +27,8 @@ struct IdentitySettings {
   std::filesystem::path secret_file;  // local, static secret
   std::optional<Secret> secret;       // worker-runner has it in its own file
   std::filesystem::path key_file;     // of the pool: the identity itself, or beside another
+  std::filesystem::path proof_file;   // proof: a JSON object of the provider's own kind,
+  Words proof_command;                // or what a command prints
   std::string relay_url;
   std::string metadata_url;  // clouds; empty: the cloud's own
 };

@@ -13,7 +13,7 @@
 namespace muster::agent {
 namespace {
 
-constexpr Milliseconds state_command_timeout = std::chrono::seconds(30);
+constexpr Milliseconds command_timeout = std::chrono::seconds(30);
 
 json::object queue_description(const ReportedCapabilities& reported) {
   json::object said;
@@ -67,8 +67,8 @@ void Registrar::gather_state(std::size_t index) {
   }
   if (index == settings_.size()) return prove();
   command_ = std::make_unique<OutputOf>(
-      loop_, children_, Spawn{settings_[index].second.command, own_environment()},
-      state_command_timeout, [this, index](Result<std::string> output) {
+      loop_, children_, Spawn{settings_[index].second.command, own_environment()}, command_timeout,
+      [this, index](Result<std::string> output) {
         const auto finished = std::move(command_);  // alive until this returns
         if (!output)
           return fail(
@@ -95,6 +95,8 @@ void Registrar::prove() {
     case IdentityKind::google:
     case IdentityKind::azure:
       return prove_by_cloud();
+    case IdentityKind::proof:
+      return prove_by_document();
   }
 }
 
@@ -126,6 +128,34 @@ void Registrar::prove_by_cloud() {
             });
 }
 
+// A proof that only the provider understands: a service behind provider/bridge, for example.
+void Registrar::prove_by_document() {
+  const IdentitySettings& identity = configuration_.identity;
+  if (identity.proof_command.empty()) {
+    const auto text =
+        read_secret_file(identity.proof_file, "the worker's proof", SecretText::document);
+    if (!text) return fail(text.error());
+    return show_document(text->reveal(), identity.proof_file.string());
+  }
+  command_ = std::make_unique<OutputOf>(
+      loop_, children_, Spawn{identity.proof_command, own_environment()}, command_timeout,
+      [this](Result<std::string> output) {
+        const auto finished = std::move(command_);  // alive until this returns
+        if (!output)
+          return fail(Error::transient("identity.proofCommand: " + output.error().message));
+        show_document(*output,
+                      "the first 4 KiB of " + configuration_.identity.proof_command.front());
+      });
+}
+
+// The text is a secret: no message shows it.
+void Registrar::show_document(const std::string& text, const std::string& from) {
+  auto proof = json::parse_object(text);
+  if (!proof)
+    return fail(Error::transient("the worker's proof from " + from + " is not a JSON object"));
+  show(std::move(*proof));
+}
+
 // What the worker reports of itself, whatever proves its identity.
 json::object Registrar::described() const {
   json::object description;
@@ -140,7 +170,7 @@ json::object Registrar::described() const {
 bool Registrar::shows_registration_key() const {
   const IdentityKind kind = configuration_.identity.kind;
   return kind == IdentityKind::local || kind == IdentityKind::aws || kind == IdentityKind::google ||
-         kind == IdentityKind::azure;
+         kind == IdentityKind::azure || kind == IdentityKind::proof;
 }
 
 void Registrar::show(json::object proof) {

@@ -32,6 +32,8 @@ class Registrar {
   void prove();
   void prove_by_secret();
   void prove_by_cloud();
+  void prove_by_document();
+  void show_document(const std::string& text, const std::string& from);
   bool shows_registration_key() const;
   void show(json::object proof);
   void sign_challenge(json::object proof);

@@ -10,6 +10,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/plugin/plugin_commands.hpp"
 #include "cli/plugin/scratch_folder.hpp"
+#include "host/config/default_configuration.hpp"
 #include "host/plugin_loader/contract_subject.hpp"
 #include "lib/base/atomic_file.hpp"
 
@@ -105,18 +106,36 @@ Verdict check_in_process(const StoredPlugin& copy, const Example& example,
   return verdict;
 }
 
+// A service is checked through the bridge that comes with this program.
+fs::path plugin_to_check(const PluginCheck& options) {
+  if (options.path.empty() == options.service.empty())
+    throw CommandFailure{exit_usage,
+                         options.path.empty() ? "Name a plugin, or a service with --service URL."
+                                              : "Name a plugin or --service, not both.",
+                         "usage"};
+  if (options.service.empty()) return options.path;
+  return config::shipped_plugin_folder(fs::read_symlink("/proc/self/exe")) / "provider/bridge";
+}
+
+Example example_of(const PluginCheck& options) {
+  Example example{read_document(options.config_file, "--config"),
+                  read_document(options.section_file, "--section")};
+  if (!options.service.empty()) example.config["url"] = options.service;
+  return example;
+}
+
 }  // namespace
 
 void check_plugin(const PluginCheck& options) {
   const ScratchFolder scratch;
-  const Example example{read_document(options.config_file, "--config"),
-                        read_document(options.section_file, "--section")};
+  const fs::path path = plugin_to_check(options);
+  const Example example = example_of(options);
   Verdict in_process = refused("");
   Result<StoredPlugin> copy = Error::internal("");
   Verdict in_cells;
   {
     plugin_loader::CellSpawner spawner(cell_program());
-    copy = copy_of(options.path, scratch.path(), spawner);
+    copy = copy_of(path, scratch.path(), spawner);
     if (!copy) fail(Error::invalid("the plugin is refused: " + copy.error().message));
     in_cells = verdict_of(testing::check_plugin(
         copy->manifest.kind, with(example, plugin_loader::subject_in_cells(*copy, spawner))));
@@ -136,7 +155,9 @@ void check_plugin(const PluginCheck& options) {
     std::printf("%s %s, in a cell\n%s\n%s %s, in process\n%s\n%s\n", copy->manifest.id().c_str(),
                 copy->manifest.version.c_str(), in_cells.text.c_str(), copy->manifest.id().c_str(),
                 copy->manifest.version.c_str(), in_process.text.c_str(),
-                kept ? "The plugin keeps its contract." : "The plugin breaks its contract.");
+                (std::string(options.service.empty() ? "The plugin " : "The service ") +
+                 (kept ? "keeps its contract." : "breaks its contract."))
+                    .c_str());
   }
   if (!kept) throw Exit{exit_failed};
 }

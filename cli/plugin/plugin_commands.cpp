@@ -33,8 +33,10 @@ void add_plugin_commands(CLI::App& app) {
                              "Test a plugin against the whole plugin contract, in a cell and in "
                              "process; needs no host",
                              check_plugin, checking);
-  check->add_option("path", checking->path, "A folder with a plugin.toml, or a library (.so)")
-      ->required();
+  check->add_option("path", checking->path, "A folder with a plugin.toml, or a library (.so)");
+  check->add_option("--service", checking->service,
+                    "Instead of a plugin, the address of a provider of your own over HTTP: checks "
+                    "it through provider/bridge, and launches and terminates workers there");
   check->add_option("--config", checking->config_file,
                     "JSON file with the configuration to check with; the check launches and "
                     "terminates workers there [default: the plugin's example]");

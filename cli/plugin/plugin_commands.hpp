@@ -28,7 +28,8 @@ struct PluginRollback {
 void roll_back_plugin(const PluginRollback& options);
 
 struct PluginCheck {
-  std::filesystem::path path;                       // a folder with a manifest, or a library
+  std::filesystem::path path;  // a folder with a manifest, or a library
+  std::string service;         // instead of a path: the address of a service behind provider/bridge
   std::filesystem::path config_file, section_file;  // empty: the plugin's own example
   bool as_json = false;
 };

@@ -171,6 +171,21 @@ TEST(AgentConfiguration, the_workers_user_and_allowed_variables_are_checked) {
   EXPECT_EQ(mistakes(right + "user = \"4711:4711\"\n").empty(), ::geteuid() == 0);
 }
 
+TEST(AgentConfiguration, a_proof_comes_from_a_file_or_from_a_command) {
+  const auto identity = [&](const std::string& keys) {
+    return mistakes(with(right, "kind = \"staticSecret\"\nsecretFile = \"secret\"\n", keys));
+  };
+  EXPECT_THAT(identity("kind = \"proof\"\n"), ElementsAre(HasSubstr("identity.proofFile: ")));
+  EXPECT_THAT(identity("kind = \"proof\"\nproofFile = \"p\"\nproofCommand = [\"c\"]\n"),
+              ElementsAre(HasSubstr("either proofFile or proofCommand")));
+  EXPECT_THAT(identity("kind = \"proof\"\nproofFile = \"p\"\nsecretFile = \"s\"\n"),
+              ElementsAre(HasSubstr("identity.secretFile: the identity proof has no use for it")));
+  EXPECT_THAT(identity("kind = \"poolKey\"\nkeyFile = \"k\"\nproofFile = \"p\"\n"),
+              ElementsAre(HasSubstr("identity.proofFile: only the identity proof")));
+  EXPECT_THAT(identity("kind = \"proof\"\nproofFile = \"p\"\n"), IsEmpty());
+  EXPECT_THAT(identity("kind = \"proof\"\nproofCommand = [\"c\", \"x\"]\n"), IsEmpty());
+}
+
 TEST(AgentConfiguration, clouds_need_no_names_and_relays_need_the_hosts_address) {
   const std::string rest = "folder = \"f\"\n[worker]\ncommand = [\"x\"]\n[identity]\n";
   EXPECT_THAT(mistakes(rest + "kind = \"aws\"\n"), IsEmpty());

@@ -344,6 +344,39 @@ TEST_F(Registering, a_secret_that_others_may_read_is_not_shown) {
   EXPECT_TRUE(server.requests().empty());
 }
 
+TEST_F(Registering, a_proof_that_is_no_object_fails_or_may_be_read_by_others_is_not_shown) {
+  configuration.identity.kind = IdentityKind::proof;
+  const auto refused = [&] { return register_once(configuration).outcome.why; };
+  for (const char* text : {"", "hunter2", "[\"hunter2\"]", "{\"a\": \"hunter2\""}) {
+    configuration.identity.proof_command = {"/bin/echo", text};
+    EXPECT_THAT(refused(), AllOf(HasSubstr("/bin/echo"), Not(HasSubstr("hunter2")))) << text;
+  }
+  configuration.identity.proof_command = {"/usr/bin/head", "-c", "10000000", "/dev/zero"};
+  EXPECT_THAT(refused(), HasSubstr("the first 4 KiB of /usr/bin/head is not a JSON object"));
+  configuration.identity.proof_command = {"/bin/false"};
+  EXPECT_THAT(refused(), HasSubstr("identity.proofCommand: /bin/false failed with status 1"));
+  configuration.identity.proof_command = {};
+  configuration.identity.proof_file = folder / "proof";
+  std::ofstream(folder / "proof") << R"({"token": "t"})";
+  ::chmod((folder / "proof").c_str(), 0644);
+  EXPECT_THAT(refused(), HasSubstr("others than its owner"));
+  EXPECT_TRUE(server.requests().empty());
+}
+
+TEST_F(Registering, shows_a_proof_of_the_providers_own_kind_with_the_registration_key) {
+  configuration.identity.kind = IdentityKind::proof;
+  configuration.identity.proof_command = {"/bin/echo", R"({"token": "printed"})"};
+  EXPECT_TRUE(register_once(configuration).grant);
+  configuration.identity.proof_command = {};
+  configuration.identity.proof_file = folder / "proof";
+  std::ofstream(folder / "proof") << "{\n  \"token\": \"written\"\n}\n";
+  ::chmod((folder / "proof").c_str(), 0600);
+  EXPECT_TRUE(register_once(configuration).grant);
+  const std::string key = R"(,"registrationKey":"a key that the worker has made"})";
+  EXPECT_THAT(server.requests().at(0), HasSubstr(R"({"token":"printed")" + key));
+  EXPECT_THAT(server.requests().at(1), HasSubstr(R"({"token":"written")" + key));
+}
+
 TEST_F(Registering, shows_the_secret_under_the_name_of_its_kind_with_the_machines_state) {
   configuration.state["os"].text = "14.5";
   configuration.state["kernel"].command = {"/bin/echo", "6.1"};
