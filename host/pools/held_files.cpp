@@ -47,7 +47,7 @@ class Selecting {
       selection.outcome =
           builder_.build(selection.serving, newest_.revision, context_, expand_, owners_);
       if (first) problems = selection.outcome.problems;
-      changed = step_back(selection.outcome) || hold_dependents();
+      changed = step_back(selection.outcome) || hold_takers() || hold_dependents();
     }
     selection.outcome.problems = std::move(problems);
     finish(selection);
@@ -127,6 +127,24 @@ class Selecting {
     return text;
   }
 
+  // The worker types of a file of which nothing can serve now are not free: its pools are there.
+  bool hold_takers() {
+    bool changed = false;
+    for (auto& [name, candidate] : candidates_) {
+      if (candidate.use != Use::newest || !candidate.newest || !candidate.has_changed()) continue;
+      for (const std::string& type : types_now(*candidate.newest)) {
+        const auto owner = owners_.find(type);
+        if (owner == owners_.end() || owner->second == name ||
+            candidates_.at(owner->second).use != Use::nothing)
+          continue;
+        changed |= step_back(candidate, "claims the worker type " + rules::in_quotes(type) +
+                                            " of " + owner->second + ", which is held back");
+        break;
+      }
+    }
+    return changed;
+  }
+
   // A worker type that moves from one file to another must not end because the other file is bad:
   // then the file that it leaves is held back, too, also if it is gone.
   bool hold_dependents() {
@@ -174,6 +192,9 @@ class Selecting {
     bool any = false;
     for (const auto& [name, candidate] : candidates_) {
       any |= candidate.used() != nullptr;
+      if (const rules::SourceFile* good =
+              candidate.use == Use::nothing ? candidate.good : candidate.used())
+        selection.last_good.push_back(*good);
       if (candidate.use == Use::newest) continue;
       selection.held.push_back({name, candidate.reason, candidate.use == Use::last_good});
       if (candidate.use == Use::nothing) untouched.insert(name);

@@ -20,10 +20,13 @@ struct Selection {
   // the newest files.
   Outcome outcome;
   std::vector<rules::SourceFile> serving;
+  // These, and the last good version of each file that is held back and of which nothing can serve
+  // now: its worker types stay its own.
+  std::vector<rules::SourceFile> last_good;
   std::vector<HeldFile> held;  // by name
 };
 
-// `last_good`: the files that served before. THREADS: as Builder.
+// `last_good`: of the selection before this one. THREADS: as Builder.
 Selection select_files(Builder& builder, const SourceFiles& newest,
                        const std::vector<rules::SourceFile>& last_good,
                        const ProviderContext& provider_context, const Expand& expand);

@@ -142,12 +142,12 @@ void Service::read_what_was_kept() {
                      {{"error", kept.error().message}});
 }
 
-void Service::keep_serving(const SourceFiles& serving) {
-  const bool same = kept_ && kept_->revision == serving.revision &&
-                    digest_of(kept_->files) == digest_of(serving.files);
-  kept_ = serving;
+void Service::keep_last_good(SourceFiles last_good) {
+  const bool same = kept_ && kept_->revision == last_good.revision &&
+                    digest_of(kept_->files) == digest_of(last_good.files);
+  kept_ = std::move(last_good);
   if (parts_.kept.empty() || same) return;
-  if (const auto kept = keep(serving, parts_.kept); !kept)
+  if (const auto kept = keep(*kept_, parts_.kept); !kept)
     parts_.log.error("the worker configurations that serve cannot be kept for the next start",
                      {{"error", kept.error().message}});
 }
@@ -220,7 +220,7 @@ void Service::show_refusal(Status& status, const Selection& selection) const {
 // Whether the fleet has this already.
 bool Service::is_in_force(const Selection& selection) const {
   const fleet::Configuration& now = *selection.outcome.configuration;
-  return in_force_ && kept_ && digest_of(kept_->files) == digest_of(selection.serving) &&
+  return in_force_ && kept_ && digest_of(kept_->files) == digest_of(selection.last_good) &&
          in_force_->pools == now.pools && in_force_->untouched_origins == now.untouched_origins;
 }
 
@@ -230,7 +230,7 @@ void Service::serve(Selection selection, bool same_providers) {
   Status status = this->status();
   // If only the last good versions serve, nothing of the newest revision does.
   const bool nothing_new =
-      !selection.held.empty() && kept_ && digest_of(kept_->files) == digest_of(selection.serving);
+      !selection.held.empty() && kept_ && digest_of(kept_->files) == digest_of(selection.last_good);
   const SourceFiles serving{nothing_new ? kept_->revision : newest_.revision,
                             std::move(selection.serving)};
   status.revision = serving.revision;
@@ -260,7 +260,7 @@ void Service::serve(Selection selection, bool same_providers) {
                      {"files", status.files},
                      {"pools", status.pools},
                      {"launchConfigs", status.launch_configs}});
-  keep_serving(serving);
+  keep_last_good({serving.revision, std::move(selection.last_good)});
   in_force_ = outcome.configuration;
   publish(std::move(status), is_old ? nullptr : outcome.configuration);
 }

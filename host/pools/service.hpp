@@ -101,7 +101,7 @@ class Service {
   void read_what_was_kept();
   std::size_t served_files() const;
   bool hold_back(const Error& error, bool could_be_meant, bool accepted, SourceFiles left);
-  void keep_serving(const SourceFiles& serving);
+  void keep_last_good(SourceFiles last_good);
   void build(const ProviderContext& provider_context);
   void show_refusal(Status& status, const Selection& selection) const;
   void refuse(const Selection& selection);
@@ -121,7 +121,9 @@ class Service {
   // Of the service's thread alone.
   SourceFiles newest_;
   bool have_files_ = false;
-  std::optional<SourceFiles> kept_;  // that served last, perhaps before a restart
+  // The last good version of each file, perhaps from before a restart. Files are among them that
+  // are held back and of which nothing can serve now.
+  std::optional<SourceFiles> kept_;
   std::shared_ptr<const fleet::Configuration> in_force_;  // as it was accepted last
   std::optional<ProviderContext> built_for_;
   std::string built_revision_;

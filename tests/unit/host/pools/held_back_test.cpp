@@ -162,6 +162,38 @@ TEST_F(HeldBackTest, a_commit_without_files_is_held_back_and_one_with_few_is_not
   EXPECT_EQ(stage.count(), 2u);
 }
 
+TEST_F(HeldBackTest, no_restart_makes_the_worker_types_of_a_file_free_that_cannot_serve) {
+  std::string alpha = configuration("", R"(["alpha"])");
+  alpha.replace(alpha.find("\"sim\""), 5, "\"gone\"");  // a provider that was there
+  const fs::path files = folder / "files";
+  const std::string team = files / "team.toml", other = files / "b.toml";
+  ASSERT_TRUE(keep({"r1", {{other, configuration()}, {team, alpha}}}, kept));
+  fs::create_directory(files);
+  write(other, configuration());
+  write(team, alpha);
+  {
+    Stage stage(folder_source(files), kept);
+    EXPECT_THAT(stage.accepted(1)->untouched_origins, ::testing::ElementsAre(team));
+    EXPECT_EQ(stage.service->status().files, 1u);
+    EXPECT_EQ(stage.service->files(false)->files.size(), 1u);
+  }
+  for (int start = 0; start < 2; ++start) {
+    Stage stage(folder_source(files), kept);
+    stage.accepted(1);
+    if (start == 0) write(files / "aaa.toml", configuration("", R"(["alpha"])"));
+    const Status status =
+        stage.status_when([](const Status& now) { return now.held_files.size() == 2; });
+    EXPECT_EQ(status.held_files[0].file, files / "aaa.toml");
+    EXPECT_EQ(status.held_files[1].file, team);
+    EXPECT_EQ(status.pools, 1u);
+    EXPECT_EQ(read_kept(kept).value()->files.size(), 2u);
+  }
+  // The provider is another one now: the worker type is where it was.
+  write(team, configuration("", R"(["alpha"])"));
+  Stage stage(folder_source(files), kept);
+  EXPECT_EQ(stage.accepted(1)->pools.at(WorkerPoolId("worker-manager/alpha"))->origin, team);
+}
+
 TEST_F(HeldBackTest, an_empty_repository_at_a_start_ends_nothing) {
   serve_once({"a", "b"});
   const testing::TemporaryFolder repository;

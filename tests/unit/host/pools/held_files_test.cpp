@@ -27,6 +27,13 @@ std::string bad_of(const std::string& types) {
   return text;
 }
 
+// As it was good while there was a provider that is gone now.
+std::string of_gone_provider(const std::string& type, const std::string& more = "") {
+  std::string text = of(type, more);
+  text.replace(text.find("\"sim\""), 5, "\"gone\"");
+  return text;
+}
+
 class HeldFiles : public ::testing::Test {
  protected:
   Selection select(const Files& newest, const Files& last_good = {}) {
@@ -135,6 +142,41 @@ TEST_F(HeldFiles, if_the_last_good_version_became_bad_too_its_pools_are_left_as_
   EXPECT_THAT(pools(selection), ElementsAre("b of b.toml"));
   EXPECT_THAT(held(selection), ElementsAre("a.toml does not"));
   EXPECT_THAT(selection.outcome.configuration->untouched_origins, ElementsAre("a.toml"));
+}
+
+TEST_F(HeldFiles, a_file_of_which_nothing_can_serve_keeps_its_worker_types) {
+  // A fact that nobody knows any more keeps the file out of the search for duplicates.
+  const std::string rack =
+      "[[rules]]\nruleId = \"r\"\ndescription = \"d\"\nconditions = { rack = \"1\" }\n"
+      "values.workerConfig.x = 1\n";
+  const Files others = {{"aaa.toml", of("alpha")}, {"b.toml", of("b")}};
+  for (const std::string& good : {of_gone_provider("alpha"), of("alpha", rack)})
+    for (const std::string& newest : {good, syntax_error}) {
+      Files files = others;
+      files.push_back({"team.toml", newest});
+      Files last_good = {{"b.toml", of("b")}, {"team.toml", good}};
+      for (int round = 0; round < 3; ++round) {
+        const auto selection = select(files, last_good);
+        EXPECT_THAT(pools(selection), ElementsAre("b of b.toml"));
+        EXPECT_THAT(held(selection), ElementsAre("aaa.toml does not", "team.toml does not"));
+        EXPECT_THAT(selection.held[0].reason, HasSubstr("team.toml"));
+        EXPECT_EQ(selection.serving.size(), 1u);
+        ASSERT_EQ(selection.last_good.size(), 2u);
+        EXPECT_EQ(selection.last_good[1].text, good);
+        last_good = selection.last_good;
+      }
+      // Its owner gives the worker type up: then it is free.
+      const auto freed = select(others, last_good);
+      EXPECT_THAT(pools(freed), ElementsAre("alpha of aaa.toml", "b of b.toml"));
+      EXPECT_THAT(held(freed), IsEmpty());
+    }
+}
+
+TEST_F(HeldFiles, a_file_that_is_renamed_after_nothing_of_it_could_serve_has_its_worker_types) {
+  const auto selection = select({{"b.toml", of("b")}, {"new.toml", of("alpha")}},
+                                {{"b.toml", of("b")}, {"old.toml", of_gone_provider("alpha")}});
+  EXPECT_THAT(pools(selection), ElementsAre("alpha of new.toml", "b of b.toml"));
+  EXPECT_THAT(held(selection), IsEmpty());
 }
 
 TEST_F(HeldFiles, a_file_that_cannot_be_judged_yet_waits_alone) {
