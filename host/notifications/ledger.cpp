@@ -95,7 +95,7 @@ std::vector<Message> Ledger::due(const Settings& settings, Time now) {
   return messages;
 }
 
-void Ledger::delivered(const std::string& id, Time now) {
+void Ledger::delivered(const std::string& id, Time now, const std::string& problem) {
   Recipient& recipient = recipients_[id];
   recipient.pending.clear();
   recipient.left_out = 0;
@@ -103,7 +103,7 @@ void Ledger::delivered(const std::string& id, Time now) {
   recipient.not_before = Time{};
   ++recipient.sent;
   recipient.failures = 0;
-  recipient.problem.clear();
+  recipient.problem = problem;
 }
 
 void Ledger::failed(const std::string& id, const std::string& problem, const Settings& settings,

@@ -30,7 +30,8 @@ class Ledger {
 
   // What may be sent now. It stays pending until delivered() or failed() was called.
   std::vector<Message> due(const Settings& settings, Time now);
-  void delivered(const std::string& recipient, Time now);
+  // `problem`: who of several addresses did not get it.
+  void delivered(const std::string& recipient, Time now, const std::string& problem = {});
   // It is tried again after a minute, two, four, ... at most an hour; what is older than
   // `giveUpAfter` then is dropped.
   void failed(const std::string& recipient, const std::string& problem, const Settings& settings,
@@ -51,7 +52,7 @@ class Ledger {
     std::int64_t left_out = 0;
     Time last_sent{}, not_before{};
     std::int64_t sent = 0, failures = 0;  // failures in a row
-    std::string problem;                  // of the last attempt, if it failed
+    std::string problem;  // of the last attempt, if it failed or reached not everybody
 
     static constexpr auto fields(auto visit) {
       return visit(

@@ -11,8 +11,9 @@
 namespace muster::notifications {
 namespace {
 
-Result<void> send_mail(const config::MailSettings& settings, const Message& message,
-                       const std::string& url, const Clock& clock, const std::atomic<bool>& stop) {
+Result<std::string> send_mail(const config::MailSettings& settings, const Message& message,
+                              const std::string& url, const Clock& clock,
+                              const std::atomic<bool>& stop) {
   mail::Message letter;
   letter.from = settings.from;
   letter.to = message.recipient == mail_recipient
@@ -22,13 +23,19 @@ Result<void> send_mail(const config::MailSettings& settings, const Message& mess
   letter.text = text_of(message, url);
   letter.at = clock.now();
   letter.id = random_token().reveal();
-  return mail::send({.url = settings.server,
-                     .start_tls = settings.start_tls,
-                     .user = settings.user,
-                     .password_file = settings.password_file,
-                     .ca_file = settings.ca_file,
-                     .timeout = settings.timeout},
-                    letter, stop);
+  const auto sent = mail::send({.url = settings.server,
+                                .start_tls = settings.start_tls,
+                                .user = settings.user,
+                                .password_file = settings.password_file,
+                                .ca_file = settings.ca_file,
+                                .timeout = settings.timeout},
+                               letter, stop);
+  if (!sent) return sent.error();
+  std::string refused;
+  for (const std::string& address : sent->refused)
+    refused += (refused.empty() ? "" : ", ") + address;
+  if (!refused.empty()) refused = "the mail server refuses " + refused + "; the others got it";
+  return refused;
 }
 
 // The address of a chat's webhook is its secret, so it may be in a file.
@@ -41,8 +48,9 @@ Result<std::string> url_of(const config::ChatSettings& settings) {
   return read->reveal();
 }
 
-Result<void> send_chat(const config::ChatSettings& settings, const Message& message,
-                       const std::string& url, const Clock& clock, const std::atomic<bool>& stop) {
+Result<std::string> send_chat(const config::ChatSettings& settings, const Message& message,
+                              const std::string& url, const Clock& clock,
+                              const std::atomic<bool>& stop) {
   auto address = url_of(settings);
   if (!address) return address.error();
   config::WebhookSettings webhook;
@@ -54,7 +62,7 @@ Result<void> send_chat(const config::ChatSettings& settings, const Message& mess
   const events::WebhookAnswer answer = events::http_transport(webhook, clock, stop)(
       {.kind = "notification", .body = chat_body(settings.message, message, url)});
   if (answer.stopped) return Error::cancelled("the host is stopping");
-  if (answer.status >= 200 && answer.status < 300) return {};
+  if (answer.status >= 200 && answer.status < 300) return std::string();
   if (answer.status == 0)  // the address may be a secret
     return Error::transient(settings.url_file.empty() ? answer.problem
                                                       : "the chat's webhook cannot be reached");
@@ -65,7 +73,8 @@ Result<void> send_chat(const config::ChatSettings& settings, const Message& mess
 
 Sender make_sender(const config::NotificationSettings& settings, std::string url,
                    const Clock& clock, const std::atomic<bool>& stop) {
-  return [settings, url = std::move(url), &clock, &stop](const Message& message) -> Result<void> {
+  return [settings, url = std::move(url), &clock,
+          &stop](const Message& message) -> Result<std::string> {
     const std::string& to = message.recipient;
     if (to.starts_with(chat_prefix)) {
       const auto chat = std::ranges::find(settings.chats, to.substr(chat_prefix.size()),

@@ -13,8 +13,9 @@
 
 namespace muster::notifications {
 
-// Waits for the other side to take the message, at most for the channel's timeout.
-using Sender = std::function<Result<void>(const Message&)>;
+// Waits for the other side to take the message, at most for the channel's timeout. The text says
+// which addresses did not get it although others did; mostly it is empty.
+using Sender = std::function<Result<std::string>(const Message&)>;
 
 // Picks the channel by the recipient. `url` is where the host serves. Clock and stop are borrowed.
 // THREADS: calls one at a time.

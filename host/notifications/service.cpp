@@ -80,13 +80,13 @@ void Service::send_what_is_due(const config::NotificationSettings& settings) {
   const Sender send = make_sender(settings, parts_.url, *parts_.clock, stop_);
   for (const Message& message : messages) {
     if (stop_) return;
-    const Result<void> sent = send(message);
+    const Result<std::string> sent = send(message);
     if (stop_ && !sent) return;  // that was no attempt
     {
       const std::lock_guard guard(mutex_);
       const Time now = parts_.clock->now();
       if (sent)
-        ledger_.delivered(message.recipient, now);
+        ledger_.delivered(message.recipient, now, *sent);
       else
         ledger_.failed(message.recipient, sent.error().message, settings, now);
       ++(sent ? sent_ : failures_)[channel_of(message.recipient)];
@@ -94,6 +94,9 @@ void Service::send_what_is_due(const config::NotificationSettings& settings) {
     if (!sent)
       parts_.log.warning("a notification could not be sent",
                          {{"recipient", message.recipient}, {"problem", sent.error().message}});
+    else if (!sent->empty())
+      parts_.log.warning("a notification did not reach everybody",
+                         {{"recipient", message.recipient}, {"problem", *sent}});
     save();
   }
 }
@@ -142,7 +145,7 @@ json::object Service::status_json() const {
                           {"failures", recipient.failures}};
     if (!recipient.problem.empty()) {
       document["problem"] = recipient.problem;
-      document["retryAt"] = format_time(recipient.not_before);
+      if (recipient.failures > 0) document["retryAt"] = format_time(recipient.not_before);
     }
     recipients.push_back(std::move(document));
   }

@@ -31,6 +31,30 @@ std::size_t give_bytes(char* to, std::size_t size, std::size_t count, void* from
   return bytes;
 }
 
+// Follows the conversation for who is refused: libcurl says only whether all of them were.
+struct Recipients {
+  std::string asked;  // the address that the server was asked about last; empty: something else
+  std::vector<std::string> refused;
+
+  void note_command(std::string_view line) {
+    constexpr std::string_view begin = "RCPT TO:<";
+    const bool is_recipient = line.starts_with(begin) && line.find('>') != line.npos;
+    asked = is_recipient ? line.substr(begin.size(), line.find('>') - begin.size()) : "";
+  }
+  void note_answer(std::string_view line) {
+    if (asked.empty() || line.size() < 3 || (line.size() > 3 && line[3] == '-')) return;
+    if (line[0] != '2') refused.push_back(asked);
+    asked.clear();
+  }
+};
+
+int follow(CURL*, curl_infotype kind, char* data, std::size_t size, void* recipients) {
+  auto& known = *static_cast<Recipients*>(recipients);
+  if (kind == CURLINFO_HEADER_OUT) known.note_command({data, size});
+  if (kind == CURLINFO_HEADER_IN) known.note_answer({data, size});
+  return 0;
+}
+
 int stop_if_asked(void* stop, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   return *static_cast<const std::atomic<bool>*>(stop) ? 1 : 0;
 }
@@ -57,7 +81,7 @@ Result<void> check(const Message& message) {
 
 }  // namespace
 
-Result<void> send(const Server& server, const Message& message, const std::atomic<bool>& stop) {
+Result<Sent> send(const Server& server, const Message& message, const std::atomic<bool>& stop) {
   if (const auto good = check(message); !good) return good.error();
   Secret password{std::string()};
   if (!server.user.empty() && !server.password_file.empty()) {
@@ -72,6 +96,7 @@ Result<void> send(const Server& server, const Message& message, const std::atomi
   };
   char detail[CURL_ERROR_SIZE] = "";
   Upload upload{to_text(message), 0};
+  Recipients followed;
   curl_slist* recipients = nullptr;
   for (const std::string& address : message.to)
     recipients = curl_slist_append(recipients, ("<" + address + ">").c_str());
@@ -96,6 +121,10 @@ Result<void> send(const Server& server, const Message& message, const std::atomi
   }
   set(CURLOPT_MAIL_FROM, from.c_str());
   set(CURLOPT_MAIL_RCPT, recipients);
+  set(CURLOPT_MAIL_RCPT_ALLLOWFAILS, 1L);  // the others get it
+  set(CURLOPT_VERBOSE, 1L);                // to follow(), and nowhere else
+  set(CURLOPT_DEBUGFUNCTION, follow);
+  set(CURLOPT_DEBUGDATA, static_cast<void*>(&followed));
   set(CURLOPT_READFUNCTION, give_bytes);
   set(CURLOPT_READDATA, static_cast<void*>(&upload));
   set(CURLOPT_UPLOAD, 1L);
@@ -103,7 +132,7 @@ Result<void> send(const Server& server, const Message& message, const std::atomi
   set(CURLOPT_XFERINFOFUNCTION, stop_if_asked);
   set(CURLOPT_XFERINFODATA, const_cast<void*>(static_cast<const void*>(&stop)));
   const CURLcode code = curl_easy_perform(curl.get());
-  if (code == CURLE_OK) return {};
+  if (code == CURLE_OK) return Sent{std::move(followed.refused)};
   long status = 0;
   curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
   return error_of(code, status, detail);

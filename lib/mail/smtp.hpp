@@ -4,6 +4,7 @@
 #include <atomic>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <muster/error.hpp>
 
@@ -20,10 +21,15 @@ struct Server {
   std::chrono::milliseconds timeout{30'000};  // of the whole conversation
 };
 
-// Waits for the server to take the mail for all its recipients. `stop` ends it early. Errors:
+struct Sent {
+  std::vector<std::string> refused;  // recipients that the server did not take; never all of them
+};
+
+// Waits for the server to take the mail. A recipient that it refuses does not keep the mail from
+// the others; it is an error if it refuses all. `stop` ends it early. Errors:
 // `transient` (connection, a 4xx answer), `invalid` (a 5xx answer, or an address that is none),
 // `config` (the password file), `auth` (the server does not take user and password). A mail may
 // arrive although this fails, if the connection breaks behind its last byte. THREADS: any.
-Result<void> send(const Server& server, const Message& message, const std::atomic<bool>& stop);
+Result<Sent> send(const Server& server, const Message& message, const std::atomic<bool>& stop);
 
 }  // namespace muster::mail

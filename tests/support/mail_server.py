@@ -2,6 +2,7 @@
 
 starttls=CERTIFICATE,KEY  offers STARTTLS       auth=USER,PASSWORD  wants AUTH PLAIN, only over TLS if it has TLS
 busy   answers 451 to each sender               refuse   answers 550 to each recipient
+refuse=ADDRESS,...  answers 550 to these recipients
 silent accepts connections and says nothing
 Prints its address first.
 """
@@ -59,7 +60,8 @@ class Conversation(socketserver.StreamRequestHandler):
                 self.mail = {"from": line[10:], "to": [], "tls": self.tls, "user": self.user}
                 self.say("250 fine")
         elif word == "RCPT":
-            if "refuse" in behaviours:
+            refused = behaviours.get("refuse")
+            if refused == "" or refused and line[8:].strip("<>") in refused.split(","):
                 self.say("550 no such mailbox")
             else:
                 self.mail["to"].append(line[8:])

@@ -76,6 +76,25 @@ TEST_F(NotificationServiceTest, writes_to_operators_and_owners_and_not_again_aft
   EXPECT_THAT(mails(), SizeIs(2));
 }
 
+TEST_F(NotificationServiceTest,
+       an_operator_whose_address_is_refused_is_named_and_the_others_are_told) {
+  const testing::PythonService picky{MUSTER_SOURCE "/tests/support/mail_server.py",
+                                     {(folder / "mails").string(), "refuse=left@example.com"}};
+  settings.mail->server = picky.url();
+  settings.mail->to = {"left@example.com", "ops@example.com"};
+  conditions.resize(1);
+  const auto service = start();
+  ASSERT_TRUE(testing::eventually([&] { return service->numbers().sent["mail"] == 1; }));
+  service->stop();
+  ASSERT_THAT(mails(), SizeIs(1));
+  EXPECT_EQ(json::write(mails()[0].at("to")), R"(["<ops@example.com>"])");
+  EXPECT_EQ(service->numbers().failures["mail"], 0);
+  const std::string status = json::write(service->status_json());
+  EXPECT_THAT(status, HasSubstr("the mail server refuses left@example.com"));
+  EXPECT_THAT(status, Not(HasSubstr("retryAt")));
+  EXPECT_TRUE(log->contains("a notification did not reach everybody"));
+}
+
 TEST_F(NotificationServiceTest, a_chat_that_fails_is_shown_and_its_secret_address_is_not) {
   const testing::ScriptedServer chat([](const std::string&) {
     return std::string("HTTP/1.1 503 X\r\nContent-Length: 0\r\n\r\n");

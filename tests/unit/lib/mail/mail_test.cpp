@@ -17,6 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -113,11 +114,29 @@ TEST(Mail, reaches_all_recipients_with_its_text_intact) {
   message.to.emplace_back("lab@example.com");
   const auto sent = send(server.settings(), message, goes_on);
   ASSERT_TRUE(sent) << sent.error().message;
+  EXPECT_TRUE(sent->refused.empty());
   const auto mails = server.mails();
   ASSERT_EQ(mails.size(), 1U);
   EXPECT_EQ(json::write(mails[0].at("to")), R"(["<ops@example.com>","<lab@example.com>"])");
   EXPECT_EQ(mails[0].at("from").as_string(), "<muster@example.com>");
   EXPECT_THAT(json::write(mails[0].at("lines")), HasSubstr("Zmlyc3QKLgouc2Vjb25kCg=="));
+}
+
+TEST(Mail, a_recipient_that_is_refused_is_named_and_the_others_get_it) {
+  const MailServer server({"refuse=left@example.com,gone@example.com"});
+  Message message = letter();
+  message.to = {"left@example.com", "ops@example.com", "gone@example.com", "lab@example.com"};
+  const auto sent = send(server.settings(), message, goes_on);
+  ASSERT_TRUE(sent) << sent.error().message;
+  EXPECT_THAT(sent->refused, ElementsAre("left@example.com", "gone@example.com"));
+  ASSERT_EQ(server.mails().size(), 1U);
+  EXPECT_EQ(json::write(server.mails()[0].at("to")),
+            R"(["<ops@example.com>","<lab@example.com>"])");
+  message.to = {"left@example.com", "gone@example.com"};
+  const auto to_nobody = send(server.settings(), message, goes_on);
+  ASSERT_FALSE(to_nobody);
+  EXPECT_EQ(to_nobody.error().error_class, ErrorClass::invalid) << to_nobody.error().message;
+  EXPECT_EQ(server.mails().size(), 1U);
 }
 
 TEST(Mail, an_address_with_a_command_in_it_is_never_sent) {
