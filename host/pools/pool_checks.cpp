@@ -33,25 +33,28 @@ std::vector<queue::Strategy> read_placement_strategies(const rules::PoolSettings
   return chain;
 }
 
-// Without a host, a name may be that of a strategy of its own; one that is nearly known is probably
-// a typing mistake.
+// Without a host, a name may be that of a strategy of its own: that is a warning, as long as any
+// strategy is known.
 void check_strategy(const rules::PoolSettings& settings, const ProviderContext& context,
                     Findings& findings) {
   const auto& known = context.strategies;
   if (settings.strategy.empty() ||
       std::find(known.begin(), known.end(), settings.strategy) != known.end())
     return;
+  if (!context.knows_all_strategies && known.empty()) return;
   const std::string nearest = rules::nearest_name(settings.strategy, known);
-  if (!context.knows_all_strategies && nearest.empty()) return;
   std::string all;
   for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
+  const char* where_others_are =
+      context.knows_all_strategies ? "" : "; name the folder of others with --plugins";
   const auto* written = settings.document.if_contains("strategy");
   findings.push_back(
       {written && written->is_object() ? rules::Path{"strategy", "name"} : rules::Path{"strategy"},
        rules::in_quotes(settings.strategy) + (context.knows_all_strategies
                                                   ? " is not a strategy of this host"
                                                   : " is not a strategy that comes with muster"),
-       nearest.empty() ? "known strategies are " + all : "did you mean " + nearest + "?",
+       nearest.empty() ? "known strategies are " + all + where_others_are
+                       : "did you mean " + nearest + "?",
        "unknownStrategy",
        context.knows_all_strategies ? rules::Severity::error : rules::Severity::warning});
 }

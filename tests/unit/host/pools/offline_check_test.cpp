@@ -147,15 +147,22 @@ TEST(OfflineCheck, values_of_a_rule_for_some_places_only_are_checked_without_kno
                            HasSubstr("build.toml:16:15: workerManager.maxCapacity")));
 }
 
-TEST(OfflineCheck, a_strategy_that_is_nearly_known_is_a_warning_and_another_may_be_the_hosts_own) {
+TEST(OfflineCheck, a_strategy_that_nobody_knows_is_a_warning_as_it_may_be_the_hosts_own) {
   InstalledPlugins plugins;
   plugins.strategies = {"cheapest", "classic"};
-  const auto problems =
-      check_offline(Files{{"build.toml", configuration("strategy = \"cheapst\"\n")}}, plugins);
-  EXPECT_FALSE(rules::has_errors(problems));
-  EXPECT_THAT(texts_of(problems, rules::Severity::warning), HasSubstr("did you mean cheapest?"));
-  EXPECT_THAT(check_offline(Files{{"build.toml", configuration("strategy = \"ours\"\n")}}, plugins),
-              IsEmpty());
+  const auto warnings_about = [&](const std::string& name) {
+    const auto problems = check_offline(
+        Files{{"build.toml", configuration("strategy = \"" + name + "\"\n")}}, plugins);
+    EXPECT_FALSE(rules::has_errors(problems)) << name;
+    return texts_of(problems, rules::Severity::warning);
+  };
+  EXPECT_THAT(warnings_about("cheapst"), HasSubstr("did you mean cheapest?"));
+  EXPECT_THAT(warnings_about("nosuch"),
+              AllOf(HasSubstr("\"nosuch\" is not a strategy that comes with muster"),
+                    HasSubstr("known strategies are cheapest, classic"), HasSubstr("--plugins")));
+  EXPECT_THAT(warnings_about("classic"), IsEmpty());
+  plugins.strategies = {};  // nothing is installed: nobody can say
+  EXPECT_THAT(warnings_about("nosuch"), IsEmpty());
 }
 
 TEST(OfflineCheck, sections_of_plugins_that_nobody_has_are_not_judged) {
