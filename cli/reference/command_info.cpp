@@ -24,8 +24,11 @@ const OptionInfo* CommandInfo::option(std::string_view wanted) const {
 
 namespace {
 
+std::ptrdiff_t arguments_of(const CommandInfo& command) {
+  return std::ranges::count_if(command.options, &OptionInfo::is_argument);
+}
 bool takes_arguments(const CommandInfo& command) {
-  return std::ranges::any_of(command.options, &OptionInfo::is_argument);
+  return arguments_of(command) > 0;
 }
 
 std::string unknown_option(const CommandInfo& command, const std::string& given) {
@@ -44,6 +47,14 @@ std::string unknown_command(const CommandInfo& command, const std::string& given
          (near ? "; did you mean " + command.path + " " + *near + "?" : "");
 }
 
+// `muster pool shwo default`: the name of a pool stands where a verb was meant. Empty if no verb is
+// near.
+std::string mistyped_verb(const CommandInfo& command, const std::vector<std::string>& names) {
+  if (command.commands.empty() || names.empty()) return {};
+  const std::string advice = unknown_command(command, names.front());
+  return advice.ends_with('?') ? advice : std::string();
+}
+
 // Walks along a command line. `stop` says where it is not understood any more.
 struct Walk {
   const CommandInfo* command;
@@ -52,6 +63,7 @@ struct Walk {
 
 Walk walk(const CommandInfo& root, const std::vector<std::string>& arguments) {
   Walk at{&root};
+  std::vector<std::string> names;  // arguments of the command
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     if (argument == "--") return at;
@@ -60,13 +72,22 @@ Walk walk(const CommandInfo& root, const std::vector<std::string>& arguments) {
       const std::string name =
           is_long ? argument.substr(0, argument.find('=')) : argument.substr(0, 2);
       const OptionInfo* option = at.command->option(name);
-      if (!option) return {at.command, unknown_option(*at.command, name)};
+      if (!option) {
+        const std::string verb = mistyped_verb(*at.command, names);
+        return {at.command, verb.empty() ? unknown_option(*at.command, name) : verb};
+      }
       const bool has_value = name.size() != argument.size();
       if (!option->value.empty() && !has_value) ++i;
     } else if (const CommandInfo* below = at.command->find(argument)) {
       at.command = below;
+      names.clear();
     } else if (!at.command->commands.empty() && !takes_arguments(*at.command)) {
       return {at.command, unknown_command(*at.command, argument)};
+    } else {
+      names.push_back(argument);
+      if (std::ssize(names) > arguments_of(*at.command))
+        if (std::string verb = mistyped_verb(*at.command, names); !verb.empty())
+          return {at.command, std::move(verb)};
     }
   }
   return at;

@@ -42,6 +42,19 @@ TEST(UsageAdvice, names_the_nearest_command_and_option) {
             "muster pool list has no option --frobnicate");
 }
 
+// A noun that shows what is named without a verb.
+TEST(UsageAdvice, names_the_nearest_verb_where_a_name_is_followed_by_more) {
+  CommandInfo root = commands();
+  root.commands[0].options = {{.names = {"name"}, .value = "TEXT", .is_argument = true}};
+  const std::string advice = "there is no command muster pool shwo; did you mean muster pool show?";
+  EXPECT_EQ(usage_advice(root, {"pool", "shwo", "default"}), advice);
+  EXPECT_EQ(usage_advice(root, {"pool", "shwo", "--wide"}), advice);
+  EXPECT_EQ(usage_advice(root, {"pool", "shwo"}), "") << "it may be a pool";
+  EXPECT_EQ(usage_advice(root, {"pool", "windows-large", "default"}), "");
+  EXPECT_EQ(usage_advice(root, {"pool", "windows-large", "--wide"}),
+            "muster pool has no option --wide");
+}
+
 TEST(UsageAdvice, says_nothing_of_names_that_are_right) {
   EXPECT_EQ(usage_advice(commands(), {"pool", "list", "-o", "--jsn"}), "") << "it is a value";
   EXPECT_EQ(usage_advice(commands(), {"pool", "list", "-oname"}), "");
