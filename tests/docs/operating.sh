@@ -4,7 +4,7 @@ start-fleet
 muster lease --pool default -- true
 kill "$(muster status --json | sed -n 's/.*"pid": \([0-9]*\).*/\1/p' | head -1)"
 for _ in $(seq 100); do
-  if ! [ -e ~/.local/state/muster/address ]; then break; fi
+  if grep -q '"message":"stopped"' ~/musterd.log; then break; fi
   sleep 1
 done
 python3 - <<'END'
