@@ -100,9 +100,12 @@ void PoolConfiguration::take_pool(Index index, const std::shared_ptr<const PoolS
   const auto pause = pause_of(pools_[index]);
   for (const auto& launch_config : changes.created) {
     create_launch_config(index, launch_config);
-    if (pause)
-      (void)this->pause(pools_[index].id, launch_config->launch_config.launch_config_id,
-                        pause->first, pause->second);
+    if (!pause) continue;
+    const LaunchConfigId& id = launch_config->launch_config.launch_config_id;
+    const Index created = registry_.find_launch_config(pools_[index], id);
+    // In a pool that comes back, one that was there before has its own pause.
+    if (before || launch_configs_[created].status != LaunchConfigStatus::paused)
+      (void)this->pause(pools_[index].id, id, pause->first, pause->second);
   }
   for (const Index at : changes.archived) archive(at);
   Pool& pool = pools_[index];
@@ -327,14 +330,21 @@ Result<void> PoolConfiguration::pause(const WorkerPoolId& pool, const LaunchConf
 }
 
 // Of a pool none of whose launch configurations may launch: new ones begin with the pause that ends
-// last.
+// last. If all are archived, as of a pool that comes back, those count that were the last to go.
 std::optional<std::pair<Time, std::string>> PoolConfiguration::pause_of(const Pool& pool) const {
+  const auto is_archived = [&](Index at) {
+    return launch_configs_[at].status == LaunchConfigStatus::archived;
+  };
+  const bool all_archived = std::ranges::all_of(pool.launch_configs, is_archived);
+  Time last{};
+  for (const Index at : pool.launch_configs) last = std::max(last, launch_configs_[at].archived);
   std::optional<std::pair<Time, std::string>> pause;
   for (const Index at : pool.launch_configs) {
     const LaunchConfigState& each = launch_configs_[at];
-    if (each.status == LaunchConfigStatus::active) return std::nullopt;
-    if (each.status == LaunchConfigStatus::paused && each.paused_until > clock_.now() &&
-        (!pause || each.paused_until > pause->first))
+    if (is_archived(at) && (!all_archived || each.archived != last)) continue;
+    const bool paused = each.paused_until > clock_.now();
+    if (each.status == LaunchConfigStatus::active || (all_archived && !paused)) return std::nullopt;
+    if (paused && (!pause || each.paused_until > pause->first))
       pause.emplace(each.paused_until, each.pause_reason);
   }
   return pause;

@@ -412,6 +412,25 @@ TEST(Pauses, of_all_launch_configurations_of_a_pool_hold_for_new_ones_too) {
   EXPECT_EQ(driver.launch_config("lc-3")->status, LaunchConfigStatus::active);
 }
 
+TEST(Pauses, of_a_whole_pool_outlive_its_removal_and_those_of_a_part_of_it_do_not_spread) {
+  const PoolSketch both = with({with_image("lc-1", "one"), with_image("lc-2", "two")});
+  for (const bool whole : {true, false}) {
+    FleetDriver driver = simple_fleet(both);
+    const auto pause = [&](const char* id, std::chrono::hours time) {
+      return driver.fleet().pause(WorkerPoolId("p/w"), LaunchConfigId(id), driver.wall() + time, id,
+                                  driver.now());
+    };
+    ASSERT_TRUE(pause("lc-1", 2h));
+    ASSERT_TRUE(!whole || pause("lc-2", 3h));
+    driver.configure({});
+    driver.configure({with({with_image("lc-1", "one"), with_image("lc-3", "three")})});
+    EXPECT_EQ(driver.launch_config("lc-1")->paused_until, driver.wall() + 2h) << "its own";
+    EXPECT_EQ(driver.launch_config("lc-3")->status,
+              whole ? LaunchConfigStatus::paused : LaunchConfigStatus::active);
+    EXPECT_EQ(driver.launch_config("lc-3")->pause_reason, whole ? "lc-2" : "");
+  }
+}
+
 TEST(Pauses, end_when_an_operator_says_so) {
   FleetDriver driver = simple_fleet();
   ASSERT_TRUE(driver.fleet().pause(WorkerPoolId("p/w"), LaunchConfigId("lc-1"), driver.wall() + 1h,
