@@ -51,9 +51,10 @@ json::object document_of(const store::BackupFacts& facts) {
 
 // What an operator compares with what he expects.
 std::string described(const store::BackupFacts& facts) {
-  std::string text = "  host " + (facts.host_id.empty() ? "(never started)" : facts.host_id) +
+  std::string text = "  host " +
+                     (facts.host_id.empty() ? "(never started)" : harmless(facts.host_id)) +
                      ", tables of version " + std::to_string(facts.version) + " (muster " +
-                     facts.muster + ")\n";
+                     harmless(facts.muster) + ")\n";
   if (facts.last.number != 0)
     text += "  last change " + std::to_string(facts.last.number) + " at " +
             format_time(facts.last.at) + "\n";
@@ -97,8 +98,8 @@ void restore(const BackupOptions& options) {
   if (!restored->kept.empty())
     text += "  the old database is kept as " + restored->kept.string() + "\n";
   if (!restored->old_host_id.empty())
-    text += "  the folder was of host " + restored->old_host_id + " and is of host " +
-            restored->facts.host_id + " now\n";
+    text += "  the folder was of host " + harmless(restored->old_host_id) + " and is of host " +
+            harmless(restored->facts.host_id) + " now\n";
   if (restored->secrets_key_missing)
     text +=
         "  secrets.key is not there: put the copy that was kept apart into the folder, or rotate "

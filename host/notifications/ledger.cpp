@@ -10,16 +10,28 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto resolved_after = 5min;  // it must stay away for so long
-constexpr std::size_t most_known = 5'000, most_recipients = 1'000, most_pending = 100;
+// Of pools and of their owners: teams make them. The operators' own are as many as they configure.
+constexpr std::ptrdiff_t most_known = 5'000, most_owners = 1'000;
+constexpr std::size_t most_pending = 100;
 constexpr auto first_delay = 1min, longest_delay = 60min;
 constexpr auto recipient_kept = 48h;  // without anything to tell
+
+bool is_of_pool(std::string_view cause) {
+  return cause == cause::pool_blocked || cause == cause::worker_errors;
+}
+
+bool is_owner(std::string_view recipient) {
+  return recipient.starts_with(owner_prefix);
+}
 
 }  // namespace
 
 void Ledger::observe(std::span<const Condition> conditions, const Settings& settings, Time now) {
+  auto of_pools = std::ranges::count_if(
+      known_, [](const auto& entry) { return is_of_pool(entry.first.first); });
   for (const Condition& condition : conditions) {
     const Key key{condition.cause, condition.subject};
-    if (!known_.contains(key) && known_.size() >= most_known) continue;
+    if (is_of_pool(condition.cause) && !known_.contains(key) && of_pools++ >= most_known) continue;
     auto [place, is_new] = known_.try_emplace(key);
     Known& known = place->second;
     if (is_new) known.since = now;
@@ -49,8 +61,12 @@ void Ledger::observe(std::span<const Condition> conditions, const Settings& sett
 
 void Ledger::tell(Known& known, ItemKind kind, const std::vector<std::string>& recipients,
                   Time now) {
+  const auto has_room = [&] {
+    return std::ranges::count_if(
+               recipients_, [](const auto& entry) { return is_owner(entry.first); }) < most_owners;
+  };
   for (const std::string& id : recipients) {
-    if (!recipients_.contains(id) && recipients_.size() >= most_recipients) {
+    if (is_owner(id) && !recipients_.contains(id) && !has_room()) {
       ++dropped_;
       continue;
     }
@@ -88,8 +104,10 @@ std::vector<Message> Ledger::due(const Settings& settings, Time now) {
     if (recipient.pending.empty() || now < recipient.not_before ||
         (recipient.last_sent != Time{} && now < recipient.last_sent + settings.digest_every))
       continue;
-    if (sent_.size() >= settings.most_per_hour) break;  // they wait, and collect
-    sent_.push_back(now);
+    if (is_owner(id)) {
+      if (sent_.size() >= settings.most_per_hour) continue;  // they wait, and collect
+      sent_.push_back(now);
+    }
     messages.push_back({id, recipient.pending, recipient.left_out});
   }
   return messages;

@@ -5,8 +5,9 @@
 //     send(message) ? ledger.delivered(message.recipient, now)
 //                   : ledger.failed(message.recipient, problem, settings, now);
 //
-// No storms: a recipient gets one message in `digestEvery`, all together get `mostPerHour`, what
-// comes in between is collected, and a condition that comes and goes stays one condition.
+// No storms: a recipient gets one message in `digestEvery`, all owners of pools together get
+// `mostPerHour`, what comes in between is collected, and a condition that comes and goes stays one
+// condition.
 #pragma once
 
 #include <deque>
@@ -79,7 +80,7 @@ class Ledger {
 
   std::map<Key, Known> known_;
   std::map<std::string, Recipient> recipients_;
-  std::deque<Time> sent_;  // of the last hour, by anybody
+  std::deque<Time> sent_;  // to owners, in the last hour
   std::int64_t dropped_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "host/store/backup_file.hpp"
 
 #include "host/store/backup_seal.hpp"
+#include "host/store/host_id_form.hpp"
 #include "host/store/sqlite_commits.hpp"
 #include "host/store/sqlite_copy.hpp"
 #include "host/store/sqlite_files.hpp"
@@ -44,11 +45,14 @@ Result<void> count_rows(Connection& connection, BackupFacts& facts) {
   return {};
 }
 
-Result<std::string> host_id_in(Connection& connection) {
+Result<std::string> host_id_in(Connection& connection, const fs::path& file) {
   const auto table = rows_in(connection, "host");
   if (!table) return table.error();
   if (*table == 0) return std::string();
-  return connection.text("SELECT coalesce((SELECT value FROM host WHERE name = 'hostId'), '')");
+  auto id = connection.text("SELECT coalesce((SELECT value FROM host WHERE name = 'hostId'), '')");
+  if (!id || id->empty() || is_host_id(*id)) return id;
+  return Error::internal("the database " + file.string() +
+                         " is damaged (what it has as the id of its host is none)");
 }
 
 Result<BackupFacts> examine(Connection& connection, const fs::path& file,
@@ -70,7 +74,7 @@ Result<BackupFacts> examine(Connection& connection, const fs::path& file,
       "SELECT coalesce((SELECT muster FROM migrations ORDER BY version DESC LIMIT 1), '')");
   if (!muster) return muster.error();
   facts.muster = *muster;
-  auto host_id = host_id_in(connection);
+  auto host_id = host_id_in(connection, file);
   if (!host_id) return host_id.error();
   facts.host_id = std::move(*host_id);
   const auto last = sqlite::last_commit(connection);

@@ -104,10 +104,10 @@ Result<void> write_host_id(const fs::path& folder, const std::string& host_id, c
   return give(file, owner);
 }
 
-Result<void> copy_beside(const fs::path& backup, const fs::path& database, const Owner& owner) {
+// A whole copy under a name that nobody looks for.
+Result<void> copy_beside(const fs::path& backup, const fs::path& waiting, const Owner& owner) {
   auto source = Connection::open(backup, Access::finished);
   if (!source) return source.error();
-  const fs::path waiting = beside(database, ".restoring");
   // What counts is the copy: the file may have changed since it was verified.
   const auto unseal = [&](Connection& copy) -> Result<void> {
     if (auto intact = sqlite::check_seal(copy, backup); !intact) return intact.error();
@@ -116,9 +116,27 @@ Result<void> copy_beside(const fs::path& backup, const fs::path& database, const
   auto copied = sqlite::copy_database(
       **source, waiting, true, [] { return true; }, unseal);
   if (copied) copied = give(waiting, owner);
-  if (copied) copied = sqlite::move_into_place(waiting, beside(database, sqlite::rebuilt), true);
   if (!copied) sqlite::remove_database(waiting);
   return copied;
+}
+
+// The old database and its id stay together if this fails.
+Result<void> announce(const fs::path& waiting, const fs::path& database, const Restored& restored,
+                      bool takes_over, const Owner& owner, Time now) {
+  const fs::path folder = database.parent_path();
+  Result<void> done;
+  if (takes_over) done = write_host_id(folder, restored.facts.host_id, owner);
+  if (done) done = mark_as_older(database, restored.facts.last, now);
+  if (done) done = give(beside(database, ".mark"), owner);
+  if (done) done = sqlite::move_into_place(waiting, beside(database, sqlite::rebuilt), true);
+  std::error_code ignored;
+  if (done || fs::exists(beside(database, sqlite::rebuilt), ignored)) return done;
+  sqlite::remove_database(waiting);
+  if (takes_over && restored.old_host_id.empty())
+    fs::remove(folder / "host-id", ignored);
+  else if (takes_over)
+    (void)write_host_id(folder, restored.old_host_id, owner);
+  return done;
 }
 
 }  // namespace
@@ -142,16 +160,14 @@ Result<Restored> restore_backup(const Restore& restore, const Clock& clock) {
   if (!host_id) return host_id.error();
   if (auto permitted = check_permitted(restore, database, restored.facts, *host_id); !permitted)
     return permitted.error();
-  // Until the copy waits under its name nothing has happened to the old database.
-  if (*host_id != restored.facts.host_id && !restored.facts.host_id.empty()) {
-    restored.old_host_id = *host_id;
-    if (auto written = write_host_id(folder, restored.facts.host_id, *owner); !written)
-      return written.error();
-  }
-  if (auto marked = mark_as_older(database, restored.facts.last, clock.now()); !marked)
-    return marked.error();
-  if (auto given = give(beside(database, ".mark"), *owner); !given) return given.error();
-  if (auto copied = copy_beside(restore.backup, database, *owner); !copied) return copied.error();
+  // The copy comes first, as it needs the room: if it fails the folder is as it was.
+  const fs::path waiting = beside(database, ".restoring");
+  if (auto copied = copy_beside(restore.backup, waiting, *owner); !copied) return copied.error();
+  const bool takes_over = *host_id != restored.facts.host_id && !restored.facts.host_id.empty();
+  if (takes_over) restored.old_host_id = *host_id;
+  if (auto announced = announce(waiting, database, restored, takes_over, *owner, clock.now());
+      !announced)
+    return announced.error();
   auto kept = sqlite::put_rebuilt_in_place(database, clock, sqlite::replaced);
   if (!kept) return kept.error();
   restored.kept = std::move(*kept);

@@ -1,24 +1,15 @@
 #include "host/wiring/host_id.hpp"
 
-#include <algorithm>
 #include <optional>
 
 #include "host/fleet/model/rows.hpp"
+#include "host/store/host_id_form.hpp"
 #include "host/store/row.hpp"
 #include "lib/base/atomic_file.hpp"
 #include "lib/base/secret.hpp"
 
 namespace muster {
 namespace {
-
-constexpr std::size_t longest = 64;
-
-bool is_host_id(const std::string& text) {
-  return !text.empty() && text.size() <= longest && std::ranges::all_of(text, [](char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-           (letter >= '0' && letter <= '9') || letter == '-' || letter == '_';
-  });
-}
 
 struct InFile {
   std::string id;       // empty: there is none
@@ -31,7 +22,7 @@ Result<InFile> read_id(const std::filesystem::path& file) {
   if (!text && text.error().error_class != ErrorClass::invalid) return text.error();
   if (!text) return InFile{{}, text.error().message};
   while (text->ends_with('\n')) text->pop_back();
-  if (is_host_id(*text)) return InFile{*text, {}};
+  if (store::is_host_id(*text)) return InFile{*text, {}};
   return InFile{{}, file.string() + " holds no host id"};
 }
 

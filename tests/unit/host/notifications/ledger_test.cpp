@@ -102,7 +102,7 @@ TEST_F(LedgerTest, a_recipient_gets_one_message_in_the_time_of_a_digest) {
   EXPECT_LE(sent.size(), 5U);  // in 20 minutes
 }
 
-TEST_F(LedgerTest, all_recipients_together_get_so_many_in_an_hour_and_the_rest_later) {
+TEST_F(LedgerTest, all_owners_together_get_so_many_in_an_hour_and_the_rest_later) {
   settings.mail->to.clear();
   settings.most_per_hour = 5;
   std::vector<Condition> all;
@@ -112,6 +112,33 @@ TEST_F(LedgerTest, all_recipients_together_get_so_many_in_an_hour_and_the_rest_l
   }
   EXPECT_EQ(look_for(59min, all).size(), 5U);
   EXPECT_EQ(look_for(3h, all).size(), 7U);
+}
+
+TEST_F(LedgerTest, owners_never_keep_operators_and_chats_from_hearing) {
+  settings.most_per_hour = 5;
+  settings.chats.emplace_back().name = "zoo";
+  std::vector<Condition> all;
+  for (int at = 0; at < 6'000; ++at) {  // more than are remembered, of more owners
+    all.push_back({cause::worker_errors, "proj/p" + std::to_string(at), "it failed"});
+    all.back().owner = "t" + std::to_string(at % 1'500) + "@example.com";
+  }
+  EXPECT_EQ(look(all).size(), 5U) << "the owners' share of this hour";
+  EXPECT_EQ(ledger.known().size(), 5'000U);
+  EXPECT_EQ(ledger.recipients().size(), 1'000U);
+  all.push_back({cause::certificate_expires, "host", "it ends"});
+  now += 10s;
+  EXPECT_THAT(look(all), ElementsAre("chat:zoo: muster: 1 new (certificateExpires host)",
+                                     "mail: muster: 1 new (certificateExpires host)"));
+}
+
+TEST_F(LedgerTest, operators_and_chats_take_nothing_from_the_owners_share) {
+  settings.most_per_hour = 1;
+  settings.chats.emplace_back().name = "ops";
+  const Condition errors{cause::worker_errors, "proj/p", "it failed", "team@example.com"};
+  EXPECT_THAT(look({{cause::certificate_expires, "host", "it ends"}, errors}),
+              ElementsAre("chat:ops: muster: 1 new (certificateExpires host)",
+                          "mail: muster: 1 new (certificateExpires host)",
+                          "mail:team@example.com: muster: 1 new (workerErrors proj/p)"));
 }
 
 TEST_F(LedgerTest, reminds_of_what_lasts) {

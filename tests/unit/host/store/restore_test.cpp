@@ -1,7 +1,9 @@
 // Backups as files: verified, and put in place without a host.
+#include <csignal>
 #include <fcntl.h>
 #include <fstream>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <gmock/gmock.h>
@@ -18,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using muster::testing::TemporaryFolder;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string text_of(const fs::path& file) {
   return read_file(file, std::size_t{64} << 20).value();
@@ -155,6 +158,58 @@ TEST_F(RestoreTest, a_folder_of_another_host_is_refused_unless_forced) {
   ASSERT_TRUE(restored) << restored.error().message;
   EXPECT_EQ(restored->old_host_id, "host-2");
   EXPECT_EQ(text_of(folder / "other/host-id"), "host-1\n");
+}
+
+TEST_F(RestoreTest, without_room_for_the_copy_the_folder_stays_as_it_was) {
+  std::ofstream(folder / "data/host-id") << "host-2\n";
+  const std::string mark = text_of(folder / "data/muster.db.mark");
+  rlimit usual{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &usual), 0);
+  const rlimit small{8192, usual.rlim_max};
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const auto restored = restore(folder / "data", true);
+  ::setrlimit(RLIMIT_FSIZE, &usual);
+  std::signal(SIGXFSZ, before);
+  ASSERT_FALSE(restored);
+  EXPECT_EQ(text_of(folder / "data/host-id"), "host-2\n");
+  EXPECT_EQ(text_of(folder / "data/muster.db.mark"), mark);
+  for (const auto& entry : fs::directory_iterator(folder / "data"))
+    EXPECT_THAT(entry.path().filename().string(), Not(HasSubstr("restoring")));
+  EXPECT_EQ(workers_in(folder / "data"), (std::vector<std::int64_t>{1, 2}));
+}
+
+TEST_F(RestoreTest, a_folder_that_cannot_be_marked_keeps_the_id_of_its_host) {
+  fs::create_directory(folder / "other/muster.db.mark");
+  EXPECT_FALSE(restore(folder / "other", true));
+  EXPECT_FALSE(fs::exists(folder / "other/host-id"));
+  std::ofstream(folder / "other/host-id") << "host-2\n";
+  EXPECT_FALSE(restore(folder / "other", true));
+  EXPECT_EQ(text_of(folder / "other/host-id"), "host-2\n");
+  EXPECT_FALSE(fs::exists(folder / "other/muster.db"));
+  EXPECT_FALSE(fs::exists(folder / "other/muster.db.restoring"));
+}
+
+TEST_F(RestoreTest, a_host_id_that_is_none_is_refused_and_not_repeated) {
+  // A copy without a digest, of a host that is stopped.
+  const auto backup_with = [&](const std::string& host_id) {
+    EXPECT_TRUE(open_store(folder / "data/muster.db", {})
+                    ->commit({put(fleet::HostRow{"hostId", host_id})}));
+    fs::copy_file(folder / "data/muster.db", backup, fs::copy_options::overwrite_existing);
+    return verify_backup(backup);
+  };
+  const auto good = backup_with("Host_2");
+  ASSERT_TRUE(good) << good.error().message;
+  EXPECT_EQ(good->host_id, "Host_2");
+  for (const std::string& bad :
+       {std::string("a\x1b[2Jb"), std::string("a\nb"), std::string("../x"), std::string(65, 'a')}) {
+    const auto verified = backup_with(bad);
+    ASSERT_FALSE(verified);
+    EXPECT_THAT(verified.error().message, HasSubstr("id of its host"));
+    EXPECT_THAT(verified.error().message, Not(HasSubstr(bad)));
+    expect_refused(restore(folder / "other"), "is damaged");
+    EXPECT_TRUE(fs::is_empty(folder / "other"));
+  }
 }
 
 TEST_F(RestoreTest, an_empty_folder_gets_the_database_and_knows_that_changes_may_be_missing) {
