@@ -59,10 +59,11 @@ json::object resources_of(const std::vector<std::string>& texts) {
     const char* const end = text.data() + text.size();
     if (equals == std::string::npos || equals == 0 ||
         std::from_chars(text.data() + equals + 1, end, amount).ptr != end || amount < 1)
-      fail(Error::invalid("--resource " + text + " is not a resource; write memory=4096"));
+      throw CommandFailure{exit_usage,
+                           "--resource " + text + " is not a resource; write memory=4096", "usage"};
     const std::string name = text.substr(0, equals);
     if (!resources.emplace(name, amount).second)
-      fail(Error::invalid("--resource " + name + " is given twice"));
+      throw CommandFailure{exit_usage, "--resource " + name + " is given twice", "usage"};
   }
   return resources;
 }
@@ -70,9 +71,15 @@ json::object resources_of(const std::vector<std::string>& texts) {
 std::chrono::seconds duration_of(const char* option, const std::string& text) {
   const auto seconds = seconds_of(text);
   if (!seconds)
-    fail(Error::invalid(std::string(option) + " " + text +
-                        " is not a duration; write 90s, 30m or 2h"));
+    throw CommandFailure{
+        exit_usage, std::string(option) + " " + text + " is not a duration; write 90s, 30m or 2h",
+        "usage"};
   return std::chrono::seconds(*seconds);
+}
+
+std::optional<SteadyTime> end_of_wait(const LeaseOptions& options) {
+  if (options.wait.empty()) return std::nullopt;
+  return std::chrono::steady_clock::now() + duration_of("--wait", options.wait);
 }
 
 json::object body_of(const LeaseOptions& options) {
@@ -163,11 +170,9 @@ class Lease {
       : options_(options),
         body_(body_of(options)),
         heartbeat_(duration_of("--heartbeat", options.heartbeat)),
+        give_up_at_(end_of_wait(options)),
         host_(connect(options.host, longest_answer)),
-        requests_(api_path + "teams/" + path_segment(options.team) + "/requests") {
-    if (!options.wait.empty())
-      give_up_at_ = std::chrono::steady_clock::now() + duration_of("--wait", options.wait);
-  }
+        requests_(api_path + "teams/" + path_segment(options.team) + "/requests") {}
 
   int run() {
     ask();

@@ -61,7 +61,7 @@ TEST(LeaseCommand, that_is_wrong_is_refused_before_anybody_is_asked) {
   };
   for (const auto& [options, message] : wrong) {
     const Finished done = run("muster", lease(options, {"true"}), no_host);
-    EXPECT_EQ(done.exit_code, 1) << message;
+    EXPECT_EQ(done.exit_code, 2) << message;
     EXPECT_THAT(done.output, AllOf(HasSubstr(message), Not(HasSubstr("cannot be"))));
   }
   for (const std::vector<std::string>& options :
