@@ -203,6 +203,18 @@ class Lease {
     if (!options_.as_json)
       std::fprintf(stderr, "muster: request %s of team %s\n",
                    text_of(request_, "requestId").c_str(), options_.team.c_str());
+    warn_of_unknown_pool();
+  }
+
+  // The request stays: a pool may be configured later. Who may not see pools is not warned.
+  void warn_of_unknown_pool() {
+    if (options_.pool.empty() || options_.as_json || text_of(request_, "state") != "waiting")
+      return;
+    const std::string pool = with_provisioner(options_.pool);
+    const auto found = host_.get(api_path + "pools/" + path_segment(pool));
+    if (!found && found.error().error_class == ErrorClass::not_found)
+      std::fprintf(stderr, "muster: there is no worker pool %s; the request waits for one\n",
+                   harmless(pool).c_str());
   }
 
   // For programs: the request whenever its state is new.

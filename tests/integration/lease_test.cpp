@@ -173,6 +173,12 @@ TEST_F(Lease, gives_up_in_time_says_why_and_asks_no_longer) {
   EXPECT_EQ(host_.waiting(), 0);
 }
 
+TEST_F(Lease, of_a_pool_that_is_not_there_says_so) {
+  const Finished done = leased({"true"}, {"--pool", "nosuch", "--wait", "1s"});
+  EXPECT_EQ(done.exit_code, no_worker_in_time);
+  EXPECT_THAT(done.output, HasSubstr("there is no worker pool worker-manager/nosuch"));
+}
+
 TEST_F(Lease, that_waits_is_cancelled_by_a_signal) {
   host_.hold_one();
   std::map<int, std::unique_ptr<Process>> waiting;
