@@ -78,7 +78,8 @@ void write_pages(const CommandInfo& root, const std::filesystem::path& folder) {
 }
 
 struct ManOptions {
-  std::string command, folder, program;
+  std::vector<std::string> command;
+  std::string folder, program;
   bool as_json = false;
 };
 
@@ -96,8 +97,10 @@ void show_page(const CLI::App& app, const ManOptions& options) {
   }
   if (!options.folder.empty()) return write_pages(root, options.folder);
   if (options.command.empty()) return put_text(man_page(root, MUSTER_VERSION), options.as_json);
-  const CommandInfo* command = root.find(options.command);
-  if (!command) throw CommandFailure{exit_usage, usage_advice(root, {options.command}), "usage"};
+  // The page of a noun has its verbs.
+  const CommandInfo* command = root.find(options.command.front());
+  const std::string advice = usage_advice(root, options.command);
+  if (!command || !advice.empty()) throw CommandFailure{exit_usage, advice, "usage"};
   put_text(man_page(*command, MUSTER_VERSION), options.as_json);
 }
 

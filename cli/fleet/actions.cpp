@@ -69,7 +69,7 @@ void sort_workers(json::object& document, const std::string& by) {
   if (by.empty() || !list || !list->is_array()) return;
   const std::map<std::string, std::string> members{
       {"pool", "workerPoolId"}, {"worker", "workerId"}, {"provider", "providerId"},
-      {"state", "state"},       {"age", "since"},       {"capacity", "capacity"},
+      {"state", "state"},       {"age", "created"},     {"capacity", "capacity"},
       {"busy", "busy"}};
   const auto key = [&](const json::value& worker) {
     const std::string text = worker.is_object() ? text_of(worker.get_object(), members.at(by)) : "";
@@ -99,8 +99,9 @@ std::string end_of_pause(const FleetOptions& options) {
   if (options.duration.empty()) return far_future;
   const auto seconds = seconds_of(options.duration);
   if (!seconds)
-    fail(Error::invalid("--for " + options.duration +
-                        " is not a duration; write 90s, 30m, 2h or 3d"));
+    throw CommandFailure{
+        exit_usage, "--for " + options.duration + " is not a duration; write 90s, 30m, 2h or 3d",
+        "usage"};
   const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   return format_time(now + std::chrono::seconds(*seconds));
 }

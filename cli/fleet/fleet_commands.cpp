@@ -179,6 +179,12 @@ void add_provider_commands(CLI::App& app) {
     command.app->add_option("providerId", command.options->provider)->required();
 }
 
+std::string is_event_number(const std::string& text) {
+  const bool digits = !text.empty() && text.size() <= 18 &&
+                      text.find_first_not_of("0123456789") == std::string::npos;
+  return digits ? "" : text + " is not the number of an event";
+}
+
 // Filters that both have.
 void add_event_options(CLI::App& command, EventOptions& options) {
   add_host_options(command, options.host);
@@ -194,7 +200,7 @@ void add_event_options(CLI::App& command, EventOptions& options) {
   command.add_option("--worker", options.worker, "Only events of the worker with this workerId");
   auto* since =
       command.add_option("--since", options.since, "Events after the one with this number")
-          ->check(CLI::NonNegativeNumber);
+          ->check(is_event_number);
   command.add_option("--last", options.last, "Number of past events to start with")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str()

@@ -103,6 +103,13 @@ std::string show_pool(const json::object& pool, const View& view) {
   for (const std::string& line :
        folded(kind + ": " + pause_of(pool, view) + text_of(verdict, "text"), view.columns()))
     out += view(look_of(kind), line) + "\n";
+  if (!text_of(pool, "pausedUntil").empty()) {
+    std::string reason;
+    for (const json::object& each : objects_of(pool, "launchConfigs"))
+      if (reason.empty()) reason = text_of(each, "pauseReason");
+    out += "paused" + (reason.empty() ? "" : " (" + reason + ")") +
+           "; to end the pause: muster pool resume " + text_of(pool, "workerPoolId") + "\n";
+  }
   if (const std::string until = text_of(verdict, "until"); !until.empty())
     out += "next attempt at " + view.time(until) + "\n";
   if (const std::string who = text_of(verdict, "who"); !who.empty())
@@ -143,6 +150,7 @@ std::string show_workers(const json::object& document, const View& view) {
   rows.only_if_roomy({2, 5, 8});
   for (const json::object& worker : objects_of(document, "workers")) {
     const std::string drain = text_of(worker, "drain"), since = text_of(worker, "since");
+    const std::string created = text_of(worker, "created");
     rows.add({{text_of(worker, "workerPoolId")},
               {worker_name(worker), Look::bold},
               {text_of(worker, "providerId")},
@@ -150,7 +158,7 @@ std::string show_workers(const json::object& document, const View& view) {
               {drain == "none" ? "" : drain, Look::yellow},
               {text_of(worker, "capacity")},
               {text_of(worker, "busy")},
-              {view.age(since)},
+              {view.age(created.empty() ? since : created)},
               {since.substr(0, 19)},
               {text_of(worker, "reason")}});
   }

@@ -39,6 +39,8 @@ std::string show_webhooks(const json::object& document, const View& view);
 std::string show_dead_letters(const json::object& document, const View& view);
 std::string show_configuration_files(const json::object& document, const View& view);
 std::string show_configuration_text(const json::object& document, const View& view);
+// Whether something is wrong, so that a person has to do something.
+bool has_configuration_errors(const json::object& status);
 std::string show_configuration_problems(const json::object& status, const View& view);
 std::string show_providers(const json::object& document, const View& view);
 

@@ -1,5 +1,7 @@
 // Documents that are shown member by member, and lists about what surrounds the fleet: demand,
 // webhooks, worker configurations.
+#include <algorithm>
+
 #include "cli/connection.hpp"
 #include "cli/fleet/show.hpp"
 
@@ -124,6 +126,16 @@ std::string show_configuration_text(const json::object& document, const View&) {
   return text && text->is_string() ? harmless(text->get_string(), NewLines::kept) : "";
 }
 
+bool has_configuration_errors(const json::object& status) {
+  const json::object workers = table_of(table_of(status, "fleet"), "workerConfigurations");
+  const auto problems = objects_of(workers, "problems");
+  return !list_of(status, "configurationProblems").empty() ||
+         !text_of(workers, "sourceError").empty() || text_of(workers, "heldBack") == "true" ||
+         std::ranges::any_of(problems, [](const json::object& problem) {
+           return text_of(problem, "severity") != "warning";
+         });
+}
+
 std::string show_configuration_problems(const json::object& status, const View& view) {
   std::string out;
   for (const json::value& problem : list_of(status, "configurationProblems"))
@@ -140,8 +152,9 @@ std::string show_configuration_problems(const json::object& status, const View& 
                 "held back: worker configurations are gone, and the last ones stay in force; put "
                 "them back, or use: muster config accept-empty") +
            "\n";
-  for (const json::value& waits : list_of(workers, "waits"))
-    out += "waits: " + (waits.is_string() ? harmless(waits.get_string()) : show(waits)) + "\n";
+  for (const json::object& wait : objects_of(workers, "waits"))
+    out += "waits for provider " + text_of(wait, "providerId") + ": " + text_of(wait, "reason") +
+           "; pools keep what they have of it\n";
   return out.empty() ? "No problems.\n" : out;
 }
 

@@ -17,10 +17,13 @@ void list_configuration_problems(const FleetOptions& options) {
   const json::value status = answer_of(connect(options.host).get(api_path + "status"));
   if (!status.is_object()) fail(Error::internal("the host's answer cannot be read"));
   const json::object& document = status.get_object();
-  if (!options.as_json) return put_out(status, false, options.view, show_configuration_problems);
-  print_json(
-      {{"configurationProblems", list_of(document, "configurationProblems")},
-       {"workerConfigurations", table_of(table_of(document, "fleet"), "workerConfigurations")}});
+  if (options.as_json)
+    print_json(
+        {{"configurationProblems", list_of(document, "configurationProblems")},
+         {"workerConfigurations", table_of(table_of(document, "fleet"), "workerConfigurations")}});
+  else
+    put_out(status, false, options.view, show_configuration_problems);
+  if (has_configuration_errors(document)) throw Exit{exit_failed};
 }
 
 void reload_configurations(const FleetOptions& options) {

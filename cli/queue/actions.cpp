@@ -173,7 +173,8 @@ std::string end_of_extension(const QueueOptions& options) {
   if (!options.until.empty()) return options.until;
   const auto seconds = seconds_of(options.duration);
   if (!seconds)
-    fail(Error::invalid("give a new end: --for 2h from now, or --until 2026-01-02T03:04:05Z"));
+    throw CommandFailure{
+        exit_usage, "give a new end: --for 2h from now, or --until 2026-01-02T03:04:05Z", "usage"};
   const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   return format_time(now + std::chrono::seconds(*seconds));
 }

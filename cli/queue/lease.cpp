@@ -59,10 +59,11 @@ json::object resources_of(const std::vector<std::string>& texts) {
     const char* const end = text.data() + text.size();
     if (equals == std::string::npos || equals == 0 ||
         std::from_chars(text.data() + equals + 1, end, amount).ptr != end || amount < 1)
-      fail(Error::invalid("--resource " + text + " is not a resource; write memory=4096"));
+      throw CommandFailure{exit_usage,
+                           "--resource " + text + " is not a resource; write memory=4096", "usage"};
     const std::string name = text.substr(0, equals);
     if (!resources.emplace(name, amount).second)
-      fail(Error::invalid("--resource " + name + " is given twice"));
+      throw CommandFailure{exit_usage, "--resource " + name + " is given twice", "usage"};
   }
   return resources;
 }
@@ -70,9 +71,15 @@ json::object resources_of(const std::vector<std::string>& texts) {
 std::chrono::seconds duration_of(const char* option, const std::string& text) {
   const auto seconds = seconds_of(text);
   if (!seconds)
-    fail(Error::invalid(std::string(option) + " " + text +
-                        " is not a duration; write 90s, 30m or 2h"));
+    throw CommandFailure{
+        exit_usage, std::string(option) + " " + text + " is not a duration; write 90s, 30m or 2h",
+        "usage"};
   return std::chrono::seconds(*seconds);
+}
+
+std::optional<SteadyTime> end_of_wait(const LeaseOptions& options) {
+  if (options.wait.empty()) return std::nullopt;
+  return std::chrono::steady_clock::now() + duration_of("--wait", options.wait);
 }
 
 json::object body_of(const LeaseOptions& options) {
@@ -163,11 +170,9 @@ class Lease {
       : options_(options),
         body_(body_of(options)),
         heartbeat_(duration_of("--heartbeat", options.heartbeat)),
+        give_up_at_(end_of_wait(options)),
         host_(connect(options.host, longest_answer)),
-        requests_(api_path + "teams/" + path_segment(options.team) + "/requests") {
-    if (!options.wait.empty())
-      give_up_at_ = std::chrono::steady_clock::now() + duration_of("--wait", options.wait);
-  }
+        requests_(api_path + "teams/" + path_segment(options.team) + "/requests") {}
 
   int run() {
     ask();
@@ -198,6 +203,18 @@ class Lease {
     if (!options_.as_json)
       std::fprintf(stderr, "muster: request %s of team %s\n",
                    text_of(request_, "requestId").c_str(), options_.team.c_str());
+    warn_of_unknown_pool();
+  }
+
+  // The request stays: a pool may be configured later. Who may not see pools is not warned.
+  void warn_of_unknown_pool() {
+    if (options_.pool.empty() || options_.as_json || text_of(request_, "state") != "waiting")
+      return;
+    const std::string pool = with_provisioner(options_.pool);
+    const auto found = host_.get(api_path + "pools/" + path_segment(pool));
+    if (!found && found.error().error_class == ErrorClass::not_found)
+      std::fprintf(stderr, "muster: there is no worker pool %s; the request waits for one\n",
+                   harmless(pool).c_str());
   }
 
   // For programs: the request whenever its state is new.

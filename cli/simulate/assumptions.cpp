@@ -84,6 +84,22 @@ CloudAssumptions read_cloud(const json::object& from, const std::string& file) {
 
 }  // namespace
 
+std::string price_that_stays(const Assumptions& base, const Assumptions& prices) {
+  for (const auto& [id, has] : base.providers) {
+    const auto listed = prices.providers.find(id);
+    const bool known = listed != prices.providers.end();
+    if (!has.price_source.empty() && !(known && !listed->second.price_source.empty())) return id;
+    for (const auto& [name, type] : has.instance_types) {
+      if (!type.price_per_hour) continue;
+      const auto& types = known ? listed->second.instance_types : has.instance_types;
+      const auto replaced = types.find(name);
+      if (!known || replaced == types.end() || !replaced->second.price_per_hour)
+        return id + " " + name;
+    }
+  }
+  return {};
+}
+
 void take_prices(const Assumptions& prices, Assumptions& into) {
   if (!prices.currency.empty()) into.currency = prices.currency;
   for (const auto& [id, from] : prices.providers) {

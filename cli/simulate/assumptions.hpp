@@ -50,6 +50,9 @@ struct AssumptionsReading {
 // `file`: its name, as the source of the prices.
 AssumptionsReading read_assumptions(std::string_view toml, const std::string& file);
 
+// A price of `base` that `prices` does not replace: "ec2" or "ec2 big"; empty if there is none.
+std::string price_that_stays(const Assumptions& base, const Assumptions& prices);
+
 // Takes over the currency and the prices of `prices`, and nothing else.
 void take_prices(const Assumptions& prices, Assumptions& into);
 

@@ -101,7 +101,19 @@ class Loading {
     given_.files.push_back({options_.prices, *text});
     const auto reading = read_assumptions(*text, options_.prices);
     if (!reading.mistakes.empty()) stop(reading.mistakes, options_.prices);
+    refuse_two_currencies(reading.assumptions);
     take_prices(reading.assumptions, assumptions_);
+  }
+
+  void refuse_two_currencies(const Assumptions& prices) {
+    const std::string own = assumptions_.currency.empty() ? usual_currency : assumptions_.currency;
+    if (prices.currency.empty() || prices.currency == own) return;
+    const std::string stays = price_that_stays(assumptions_, prices);
+    if (stays.empty()) return;
+    fail(exit_failed,
+         "The prices of " + options_.prices + " are in " + prices.currency + ", but the price of " +
+             stays + " is in " + own + " and not in that file; give all prices in one currency.",
+         options_.as_json);
   }
 
   rules::KnownFacts read_facts() {

@@ -148,6 +148,20 @@ Story story_of(const queue::Request& request, const Fleet& fleet, Now now) {
 // -------------------------------------------------------------------------------------------------
 // Pools, launch configurations, workers
 
+// A pause of all launch configurations: a verdict about the size of the pool does not tell it.
+void tell_pause(Story& story, const fleet::Pool& pool, const Fleet& fleet) {
+  const Time until = paused_until(fleet, pool);
+  if (until == Time{}) return;
+  std::string reason;
+  for (const fleet::Index at : pool.launch_configs)
+    if (reason.empty()) reason = fleet.launch_configs()[at].pause_reason;
+  const std::string end = format_time(until);
+  story.tell("It is paused and launches nothing until " +
+             (end.starts_with("9999") ? "it is resumed" : end) +
+             (reason.empty() ? "" : ": " + reason) + ". To end the pause: muster pool resume " +
+             pool.id.str() + ".");
+}
+
 Story story_of(const fleet::Pool& pool, const Fleet& fleet, Now now) {
   Story story{.kind = "workerPool",
               .verdict = fleet.verdict_of(pool, now),
@@ -156,6 +170,7 @@ Story story_of(const fleet::Pool& pool, const Fleet& fleet, Now now) {
              std::to_string(pool.demand.pending) + " pending, " + std::to_string(pool.in_queue) +
              " of them in the queue of this host.");
   tell_verdict(story, fleet, now);
+  tell_pause(story, pool, fleet);
   if (const queue::TeamPool* known = fleet.queue().find_pool(pool.id); known && known->dedicated) {
     std::vector<std::string> teams;
     for (const queue::Index team : known->teams)

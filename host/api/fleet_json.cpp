@@ -111,9 +111,6 @@ json::object launch_config_detail(const fleet::Fleet& fleet, const fleet::Pool& 
   return document;
 }
 
-namespace {
-
-// When the first launch configuration of a pool that is paused as a whole may launch again.
 Time paused_until(const fleet::Fleet& fleet, const fleet::Pool& pool) {
   Time first{};
   for (const fleet::Index at : pool.launch_configs) {
@@ -124,8 +121,6 @@ Time paused_until(const fleet::Fleet& fleet, const fleet::Pool& pool) {
   }
   return first;
 }
-
-}  // namespace
 
 json::object pool_document(const fleet::Fleet& fleet, const fleet::Pool& pool, fleet::Now now) {
   json::object document{{"workerPoolId", pool.id.str()},

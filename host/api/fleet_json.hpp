@@ -10,6 +10,9 @@ using fleet::Weights;
 
 json::object times_document(const fleet::Times& times);
 json::object verdict_document(const verdict::Verdict& verdict);
+// When the first launch configuration of a pool that is paused as a whole may launch again; Time{}
+// if it is not paused.
+Time paused_until(const fleet::Fleet& fleet, const fleet::Pool& pool);
 json::object pool_document(const fleet::Fleet& fleet, const fleet::Pool& pool, fleet::Now now);
 // With launch configurations, their weights and the arithmetic.
 json::object pool_detail(const fleet::Fleet& fleet, const fleet::Pool& pool, fleet::Now now);

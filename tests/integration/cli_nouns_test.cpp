@@ -61,6 +61,28 @@ TEST_F(CommandsOfAHost, mistyped_commands_and_options_are_answered_with_the_near
   EXPECT_THAT(said({"pol", "list"}, 2), HasSubstr("did you mean muster pool?"));
   EXPECT_THAT(said({"pool", "list", "--verdit", "x"}, 2), HasSubstr("did you mean --verdict?"));
   EXPECT_THAT(said({"pool", "lsit"}, 1), HasSubstr("Did you mean: muster pool list"));
+  EXPECT_THAT(said({"pool", "shwo", "build"}, 2), HasSubstr("did you mean muster pool show?"));
+  EXPECT_THAT(said({"worker", "drian", "a/b", "--reason", "x"}, 2),
+              HasSubstr("did you mean muster worker drain?"));
+}
+
+TEST_F(CommandsOfAHost, values_that_cannot_be_read_are_wrong_usage) {
+  EXPECT_THAT(said({"event", "list", "--since", "x"}, 2),
+              HasSubstr("x is not the number of an event"));
+  EXPECT_THAT(said({"pool", "pause", "build", "--for", "banana"}, 2),
+              HasSubstr("--for banana is not a duration"));
+}
+
+TEST_F(CommandsOfAHost, problems_of_configurations_are_a_failure) {
+  EXPECT_EQ(said({"config", "problems"}), "No problems.\n");
+  std::ofstream(folder / "workers/build.toml", std::ios::app) << "[[rules\n";
+  said({"config", "reload"});
+  Finished done;
+  for (int i = 0; i < 100 && done.exit_code != 1; ++i)
+    done = run("muster", {"config", "problems"}, variables);
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_THAT(done.output, HasSubstr("build.toml"));
+  said({"config", "problems", "--json"}, 1);
 }
 
 TEST_F(CommandsOfAHost, nouns_and_older_spellings_say_the_same) {
@@ -111,6 +133,12 @@ TEST_F(CommandsOfAHost, a_pool_is_paused_as_a_whole_and_stays_so_when_its_config
   EXPECT_THAT(said({"pool", "pause", "build", "--reason", "bad image"}),
               HasSubstr("until it is resumed"));
   EXPECT_THAT(said({"pool", "list"}), HasSubstr("paused until it is resumed"));
+  EXPECT_THAT(said({"pool", "show", "build"}),
+              HasSubstr("paused (bad image); to end the pause: muster pool resume "
+                        "worker-manager/build\n"));
+  EXPECT_THAT(said({"why", "build"}),
+              HasSubstr("It is paused and launches nothing until it is resumed: bad image. To end "
+                        "the pause: muster pool resume worker-manager/build."));
   std::string text = content_of(folder / "workers/build.toml");
   text.replace(text.find("small"), 5, "large");
   std::ofstream(folder / "workers/build.toml") << text;
@@ -125,6 +153,7 @@ TEST_F(CommandsOfAHost, a_pool_is_paused_as_a_whole_and_stays_so_when_its_config
   EXPECT_THAT(said({"launch-config", "list", "--status", "active"}),
               HasSubstr("No launch configurations"));
   said({"pool", "resume", "build"});
+  EXPECT_THAT(said({"why", "build"}), ::testing::Not(HasSubstr("It is paused")));
   EXPECT_THAT(said({"launch-config", "list", "--status", "paused"}),
               HasSubstr("No launch configurations"));
 }

@@ -179,7 +179,7 @@ TEST_F(CommandsOfAHost, launch_configurations_are_paused_for_a_while_and_resumed
   const json::object all = document({"launch-configs", "build"});
   const std::string id(all.at("launchConfigs").at(0).at("launchConfigId").as_string());
   EXPECT_THAT(said({"launch-configs", "pause", "build", id}), HasSubstr("until it is resumed"));
-  EXPECT_THAT(said({"launch-configs", "pause", "build", id, "--for", "2 moons"}, 1),
+  EXPECT_THAT(said({"launch-configs", "pause", "build", id, "--for", "2 moons"}, 2),
               HasSubstr("not a duration"));
   EXPECT_THAT(said({"launch-configs", "pause", "build", "lc-0", "--for", "2h"}, 1),
               HasSubstr("lc-0"));
@@ -209,7 +209,7 @@ TEST_F(CommandsOfAHost, workers_are_quarantined_and_released_with_a_reason) {
               HasSubstr("workerGroup/workerId"));
   EXPECT_THAT(said({"quarantine", "rack", "a/b", "--reason", "x"}, 1),
               HasSubstr("there is no worker b"));
-  EXPECT_THAT(said({"quarantine", "rack", name, "--for", "2 moons", "--reason", "x"}, 1),
+  EXPECT_THAT(said({"quarantine", "rack", name, "--for", "2 moons", "--reason", "x"}, 2),
               HasSubstr("is not a duration"));
   EXPECT_THAT(said({"quarantine", "rack", name, "--reason", "bad disk"}),
               HasSubstr("until it is released"));

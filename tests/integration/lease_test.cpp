@@ -61,7 +61,7 @@ TEST(LeaseCommand, that_is_wrong_is_refused_before_anybody_is_asked) {
   };
   for (const auto& [options, message] : wrong) {
     const Finished done = run("muster", lease(options, {"true"}), no_host);
-    EXPECT_EQ(done.exit_code, 1) << message;
+    EXPECT_EQ(done.exit_code, 2) << message;
     EXPECT_THAT(done.output, AllOf(HasSubstr(message), Not(HasSubstr("cannot be"))));
   }
   for (const std::vector<std::string>& options :
@@ -171,6 +171,12 @@ TEST_F(Lease, gives_up_in_time_says_why_and_asks_no_longer) {
   EXPECT_EQ(done.exit_code, no_worker_in_time);
   EXPECT_THAT(done.output, HasSubstr("muster: no worker within 1s; blocked: "));
   EXPECT_EQ(host_.waiting(), 0);
+}
+
+TEST_F(Lease, of_a_pool_that_is_not_there_says_so) {
+  const Finished done = leased({"true"}, {"--pool", "nosuch", "--wait", "1s"});
+  EXPECT_EQ(done.exit_code, no_worker_in_time);
+  EXPECT_THAT(done.output, HasSubstr("there is no worker pool worker-manager/nosuch"));
 }
 
 TEST_F(Lease, that_waits_is_cancelled_by_a_signal) {

@@ -61,6 +61,16 @@ seed = 3
   EXPECT_EQ(reading.assumptions.providers.at("sim").config.at("seed").as_int64(), 3);
 }
 
+TEST(Assumptions, prices_that_a_list_does_not_replace_are_found) {
+  const auto read = [](const char* text) { return read_assumptions(text, "x").assumptions; };
+  const Assumptions base = read(
+      "[providers.ec2]\npricePerHour = 1\n[providers.ec2.instanceTypes.big]\npricePerHour = 2\n");
+  EXPECT_EQ(price_that_stays(base, read("[providers.gcp]\npricePerHour = 1\n")), "ec2");
+  EXPECT_EQ(price_that_stays(base, read("[providers.ec2]\npricePerHour = 3\n")), "ec2 big");
+  EXPECT_EQ(price_that_stays(base, base), "");
+  EXPECT_EQ(price_that_stays(read("[providers.ec2]\nperZone = 7\n"), Assumptions{}), "");
+}
+
 TEST(Assumptions, a_price_list_changes_prices_and_the_currency_and_nothing_else) {
   auto base = read_assumptions(
       "currency = \"USD\"\n[providers.ec2]\npricePerHour = 1\nperZone = 7\n", "simulation.toml");
