@@ -1,5 +1,7 @@
 // Each row of both tables that changes something leaves an event of who did it.
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,17 +17,25 @@ using endpoints::Audit;
 using endpoints::Endpoint;
 using taskcluster_api::Fixture;
 using taskcluster_api::Reply;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-json::array audit_events(Fixture& host) {
-  const Reply page = host.send("GET", "/api/muster/v1/events", {.query = "kind=audit&limit=1000"});
-  EXPECT_EQ(page.status, 200) << page.text;
-  return page.status == 200 ? page.at("events").as_array() : json::array();
+// As soon as there are so many: an event is durable before its answer, and is read a moment later.
+json::array audit_events(Fixture& host, std::size_t awaited = 0) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (true) {
+    const Reply page =
+        host.send("GET", "/api/muster/v1/events", {.query = "kind=audit&limit=1000"});
+    EXPECT_EQ(page.status, 200) << page.text;
+    json::array events = page.status == 200 ? page.at("events").as_array() : json::array();
+    if (events.size() >= awaited || std::chrono::steady_clock::now() > end) return events;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
 }
 
 json::object newest_audit_event(Fixture& host) {
-  const json::array all = audit_events(host);
+  const json::array all = audit_events(host, 1);
   return all.empty() ? json::object{{"text", "(none)"}} : all.back().as_object();
 }
 
@@ -58,6 +68,7 @@ TEST(Audit, a_table_with_an_undecided_row_is_refused) {
 TEST(Audit, each_good_answer_of_an_audited_row_has_one_event) {
   Fixture host;
   make_pool(host);
+  EXPECT_EQ(audit_events(host, 1).size(), 1U);
   std::size_t good = 0;
   for (const ExampleRequest& request : example_requests(host)) {
     const Audit::Kind kind = request.row->audit.kind();
@@ -66,7 +77,7 @@ TEST(Audit, each_good_answer_of_an_audited_row_has_one_event) {
     const Reply reply = host.send(std::string(request.row->method), request.path, {}, request.body,
                                   request.body.empty() ? "" : "application/json");
     const bool is_expected = reply.status / 100 == 2 && kind != Audit::Kind::exempt;
-    const json::array after = audit_events(host);
+    const json::array after = audit_events(host, before + (is_expected ? 1 : 0));
     ASSERT_EQ(after.size(), before + (is_expected ? 1 : 0))
         << request.row->name << " answered " << reply.status << " " << reply.text;
     if (!is_expected) continue;
@@ -100,7 +111,7 @@ TEST(Audit, shows_no_secret_of_a_client_or_a_machine) {
   EXPECT_EQ(
       host.call("createWorker", {"p/rack", "g", "w"}, {.body = host.machine_body(machine)}).status,
       200);
-  const std::string all = json::write(audit_events(host));
+  const std::string all = json::write(audit_events(host, 3));
   EXPECT_THAT(all, HasSubstr("createClient clientId=ci/bot"));
   EXPECT_THAT(all, HasSubstr("createWorker workerPoolId=p/rack"));
   EXPECT_THAT(all, Not(HasSubstr(secret)));
@@ -130,10 +141,31 @@ TEST(Audit, a_worker_that_signs_off_is_no_operator) {
                       .kind = auth::ClientKind::token,
                       .keys = {{Secret(std::string(digest.begin(), digest.end()))}},
                       .scopes = {"worker-manager:remove-worker:p/rack/g/w"}});
-  const std::size_t before = audit_events(host).size();
+  const std::size_t before = audit_events(host, 2).size();
   EXPECT_EQ(host.call("removeWorker", {"p/rack", "g", "w"}, {.token = "of the worker"}).status,
             200);
   EXPECT_EQ(audit_events(host).size(), before);
+}
+
+TEST(Audit, who_ends_the_request_of_another_client_is_known) {
+  Fixture host;
+  make_pool(host);
+  const std::string team = host.client({"muster:request-worker:ios"});
+  const auto ask = [&](const std::string& token) {
+    const Reply made =
+        host.send("POST", "/api/muster/v1/teams/ios/requests", {.token = team},
+                  R"({"workerPoolId": "p/w", "token": ")" + token + R"("})", "application/json");
+    EXPECT_EQ(made.status, 200) << made.text;
+    return "/api/muster/v1/teams/ios/requests/" + made.field("requestId");
+  };
+  const std::string first = ask("one"), second = ask("two");
+  const std::size_t before = audit_events(host, 1).size();
+  EXPECT_EQ(host.send("DELETE", first, {.token = team}).status, 200);
+  EXPECT_EQ(audit_events(host).size(), before);
+  EXPECT_EQ(host.send("DELETE", second).status, 200);
+  EXPECT_EQ(audit_events(host, before + 1).size(), before + 1);
+  EXPECT_THAT(std::string(newest_audit_event(host).at("text").as_string()),
+              AllOf(HasSubstr("root: releaseWorker"), HasSubstr("team=ios")));
 }
 
 // The row of a client and its event are one transaction: a store that takes neither has neither.
