@@ -1,6 +1,8 @@
 // What the API shows of worker configurations, of the providers they are evaluated for, and of
 // demand.
 
+#include <mutex>
+
 #include <muster/codec.hpp>
 #include <muster/rules/explanation.hpp>
 #include <muster/utf8.hpp>
@@ -16,6 +18,7 @@ namespace {
 using pools::SourceFiles;
 
 constexpr auto placements_wait = std::chrono::seconds(10);
+constexpr auto check_wait = std::chrono::seconds(5);
 
 Answer show_configurations(const Call& call) {
   const auto status = services_of(call).configuration_status();
@@ -48,9 +51,15 @@ Answer accept_what_is_left(const Call& call) {
 }
 
 // Builds them as if they were the newest ones, with the providers that run now; nothing comes of
-// it.
+// it. One at a time: a second one would take the last thread from all other endpoints.
 Answer check_configurations(const Call& call) {
   const Services& services = services_of(call);
+  const std::unique_lock alone(*services.configuration_check, std::try_to_lock);
+  if (!alone)
+    return Failure{"ServiceUnavailable",
+                   "the host checks other worker configurations now, and it checks one request at "
+                   "a time; ask again in a few seconds",
+                   check_wait};
   std::vector<rules::SourceFile> files;
   for (const json::value& item : call.body().at("files").as_array()) {
     const json::object& file = item.as_object();
@@ -303,7 +312,8 @@ std::vector<Endpoint> configuration_endpoints() {
        .category = "worker configurations",
        .title = "What this host would say to these files",
        .description = "They are judged with the providers and strategies of this host, as if they "
-                      "were the newest ones. Nothing is kept and nothing changes."},
+                      "were the newest ones. Nothing is kept and nothing changes. The host "
+                      "checks one request at a time, and answers others with 503."},
       {.name = "acceptEmptyWorkerConfigurations",
        .method = "POST",
        .path = base + "/worker-configurations/accept-empty",

@@ -96,22 +96,26 @@ FleetChangeOrFailure read_ask(const Call& call) {
 
 // Calls it for the request of the path, if it is the team's.
 template <class Change>
-FleetChangeOrFailure about_one(const Call& call, Change change) {
-  return FleetChange(
-      [team = team_of(call), number = number_of(call), change](Fleet& fleet, Now now) -> Answer {
-        const auto found = find(fleet, team, number);
-        if (!found) return to_failure(found.error());
-        if (const auto done = change(fleet.change_queue(now), number, now.wall); !done)
-          return to_failure(done.error());
-        const queue::Request* after = fleet.queue().find(number);
-        return json_answer(after ? request_document(*after, fleet, now) : json::object{});
-      });
+FleetChangeOrFailure about_one(const Call& call, Change change,
+                               std::optional<events::Event> audit = std::nullopt) {
+  return FleetChange([team = team_of(call), number = number_of(call), change, by = call.client_id(),
+                      audit = std::move(audit)](Fleet& fleet, Now now) -> Answer {
+    const auto found = find(fleet, team, number);
+    if (!found) return to_failure(found.error());
+    const bool is_own = (*found)->client == by;
+    if (const auto done = change(fleet.change_queue(now), number, now.wall); !done)
+      return to_failure(done.error());
+    if (audit && !is_own) fleet.tell(*audit, now);
+    const queue::Request* after = fleet.queue().find(number);
+    return json_answer(after ? request_document(*after, fleet, now) : json::object{});
+  });
 }
 
 FleetChangeOrFailure read_release(const Call& call) {
-  return about_one(call, [](queue::Queue& queue, std::int64_t number, Time now) {
-    return queue.release(number, now);
-  });
+  return about_one(
+      call,
+      [](queue::Queue& queue, std::int64_t number, Time now) { return queue.release(number, now); },
+      endpoints::audit_event(call));
 }
 
 // While nothing can be written, a lease whose client knows its worker stays as it is. The client is
@@ -334,11 +338,12 @@ std::vector<Endpoint> queue_request_endpoints() {
        .path = base + "/teams/{team}/requests/{requestId}",
        .scopes = all_of({"muster:request-worker:<team>"}),
        .handler = read_release,
-       .audit = not_audited(of_team),
+       .audit = audited_by_handler(),  // unless the client that asked gives it back
        .output = "Empty",
        .errors = {bad_input, missing, unavailable},
        .category = "queue",
-       .title = "Give the worker back, or ask for it no longer"},
+       .title = "Give the worker back, or ask for it no longer",
+       .description = "If another client than the one that asked does it, the audit log has it."},
       {.name = "heartbeat",
        .method = "POST",
        .path = base + "/teams/{team}/requests/{requestId}/heartbeat",

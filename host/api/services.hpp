@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,6 +49,8 @@ struct Services : endpoints::Host {
   events::Service* events = nullptr;
   std::function<pools::ProviderContext()> provider_context = {};  // may wait for providers
   pools::Expand expand = {};
+  // Held by the one check of worker configurations that may run.
+  std::shared_ptr<std::mutex> configuration_check = std::make_shared<std::mutex>();
   // Asks a provider to try out what its launches need; waits for it, for a minute at most.
   std::function<Result<Diagnosis>(const ProviderId&, const DiagnoseRequest&)> diagnose = {};
   // What a configured provider says of itself and where it can launch; nothing if there is none of

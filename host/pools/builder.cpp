@@ -113,6 +113,8 @@ class Build {
     const auto set = rules::ConfigurationSet::from_files(files, state_.limits, known, owners);
     outcome_.problems = rules::check(set);
     wait_for_facts();
+    for (const rules::Problem& problem : outcome_.problems)
+      if (problem.code == rules::too_much_work_code) too_much_.insert(problem.position.file);
     state_.load(set, files);
     // Too many to be looked at one by one; that alone refuses them.
     if (!has_code(outcome_.problems, "tooManyCombinations"))
@@ -149,13 +151,16 @@ class Build {
 
   void build_document(const rules::ConfigurationSet& set, const rules::Document& document,
                       const rules::KnownFacts& known) {
+    if (too_much_.contains(document.file)) return;
     std::map<std::string, std::shared_ptr<fleet::PoolSpec>> pools;
+    launch_rules_ = 0;
     for (const rules::WorkerType& type : document.worker_types) {
       check_worker_type(document, type);
       pools[type.name] = build_pool(document, type.name, known);
     }
     for (const rules::Combination& combination : set.combinations(document)) {
       const PreparedPointer prepared = check_launch(document, combination);
+      if (is_too_much(document)) return;
       const auto& pool = pools[combination.worker_type];
       if (pool && prepared) add_launch_configs(document, combination, prepared, *pool);
     }
@@ -166,15 +171,28 @@ class Build {
   // Of documents that are refused already: what else is wrong with them.
   void look_for_more(const rules::ConfigurationSet& set, const rules::Document& document,
                      const rules::KnownFacts& known, bool is_complete) {
+    if (too_much_.contains(document.file)) return;
+    launch_rules_ = 0;
     for (const rules::WorkerType& type : document.worker_types)
       build_pool(document, type.name, known);
     // One of the same id may be in use, and the evaluator knows documents by their ids.
     auto alone = std::make_shared<rules::Document>(document);
     alone->id += '\0' + document.file;
     state_.evaluator.update(alone);
-    for (const rules::Combination& combination : set.combinations(document))
+    for (const rules::Combination& combination : set.combinations(document)) {
       check_launch(*alone, combination, is_complete);
+      if (is_too_much(document)) break;
+    }
     state_.evaluator.remove(alone->id);
+  }
+
+  // Complains if it is: the launch documents so far came from too many rules.
+  bool is_too_much(const rules::Document& document) {
+    const std::size_t most = state_.limits.max_launch_rules;
+    if (launch_rules_ <= most) return false;
+    outcome_.problems.push_back(rules::too_much_work(
+        document, "different launch documents times rules that apply to them", most));
+    return true;
   }
 
   // No worker could register in a pool whose id no API takes.
@@ -253,6 +271,7 @@ class Build {
     if (known) return known;
     auto prepared = std::make_shared<Prepared>();
     prepared->evaluated = evaluated;
+    launch_rules_ += evaluated->effects.size();
     prepared->document = rules::launch_document(evaluated->document);
     // Nor does it concern a provider what others are told.
     for (const auto& [id, other] : surroundings_.providers)
@@ -334,6 +353,8 @@ class Build {
   Outcome outcome_;
   ProblemPlaces places_;
   std::map<ProviderId, std::string> waits_;
+  std::set<std::string> too_much_;  // files that are not looked at further
+  std::size_t launch_rules_ = 0;    // rules that made the launch documents of the file
   std::map<std::pair<const rules::Evaluated*, ProviderId>, PreparedPointer> prepared_;
   std::map<WorkerPoolId, std::shared_ptr<fleet::PoolSpec>> pools_;
   ExpandedByPlace expanded_;

@@ -108,10 +108,12 @@ class FactlessCheck {
       : set_(set), plugins_(plugins), context_(without_providers(plugins)) {}
 
   rules::Problems run() {
+    rules::Problems problems = rules::check(set_);
+    for (const rules::Problem& problem : problems)
+      if (problem.code == rules::too_much_work_code) too_much_.insert(problem.position.file);
     for (const auto& [id, document] : set_.documents()) check(*document);
     for (const auto* more : {&set_.rejected(), &set_.incomplete()})
       for (const auto& document : *more) check(*document);
-    rules::Problems problems = rules::check(set_);
     std::ranges::move(places_.take(), std::back_inserter(problems));
     std::ranges::move(provider_problems_, std::back_inserter(problems));
     return problems;
@@ -119,6 +121,7 @@ class FactlessCheck {
 
  private:
   void check(const rules::Document& document) {
+    if (too_much_.contains(document.file)) return;
     rules::Evaluator evaluator;
     evaluator.update(std::make_shared<rules::Document>(document));
     std::set<std::shared_ptr<const rules::Evaluated>> seen;
@@ -169,6 +172,7 @@ class FactlessCheck {
   const ProviderContext context_;
   SectionSchemas schemas_;
   ProblemPlaces places_;
+  std::set<std::string> too_much_;  // files that are not looked at further
   rules::Problems provider_problems_;
 };
 

@@ -60,6 +60,15 @@ class OverwriteCandidates {
   std::unordered_map<std::string, std::size_t> last_below_, last_at_;
 };
 
+// Rules that are applied to learn which have no effect. Beyond it no more are looked for: a warning
+// is not worth more time.
+constexpr std::size_t most_applied = 200'000;
+
+bool contains(const RuleSet& set, std::size_t rule) {
+  const auto word = std::ranges::find(set, rule / 64, &SetWord::index);
+  return word != set.end() && (word->bits >> (rule % 64) & 1) != 0;
+}
+
 // What is left of a rule's work among the given ones.
 struct Remains {
   bool anything = false;
@@ -104,6 +113,7 @@ void report_overwritten(Warnings& warnings, std::size_t r, const Remains& remain
 void lint_overwritten(Warnings& warnings, const RuleSets* sets) {
   const Document& document = warnings.document();
   const OverwriteCandidates candidates(document);
+  std::size_t applied = 0;
   for (std::size_t r = 0; r < document.rules.size(); ++r) {
     const Rule& rule = document.rules[r];
     if (!candidates.contains(rule, r)) continue;
@@ -111,8 +121,9 @@ void lint_overwritten(Warnings& warnings, const RuleSets* sets) {
     bool applies = false;
     if (sets) {
       for (const RuleSet& set : *sets) {
+        if (!contains(set, r)) continue;
         const auto rules = members(set);
-        if (!std::binary_search(rules.begin(), rules.end(), r)) continue;
+        if ((applied += rules.size()) > most_applied) return;
         applies = true;
         look_for_remains(document, rules, r, remains);
         if (remains.anything) break;
@@ -123,6 +134,7 @@ void lint_overwritten(Warnings& warnings, const RuleSets* sets) {
       for (std::size_t later = r + 1; later < document.rules.size(); ++later)
         if (covers(document.rules[later], rule)) rules.push_back(later);
       applies = rules.size() > 1 && rule.unset.empty();
+      if ((applied += rules.size()) > most_applied) return;
       if (applies) look_for_remains(document, rules, r, remains);
     }
     if (applies && !remains.anything) report_overwritten(warnings, r, remains);

@@ -104,6 +104,11 @@ class ConfigurationSet {
 Result<ConfigurationSet> load_folder(const std::filesystem::path& folder,
                                      const Limits& limits = {});
 
+// The problem of a file that is past a limit on work (limits.hpp). check() looks no further at it,
+// and nobody should.
+inline constexpr const char* too_much_work_code = "tooMuchWork";
+Problem too_much_work(const Document& document, const std::string& what, std::size_t most);
+
 // Everything that can be said about the set: its problems(), pool settings (pool_settings.hpp), the
 // limit on combinations, and lint (lint.hpp). Sorted. Uses all cores if the documents are many.
 Problems check(const ConfigurationSet& set);

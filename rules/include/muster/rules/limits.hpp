@@ -16,7 +16,12 @@ struct Limits {
   std::size_t max_pattern_length = 256;  // characters of one glob
   std::size_t max_files = 10'000;        // in one folder
   std::size_t max_combinations =
-      250'000;                     // worker types × placements of opted-in providers, of one file
+      250'000;  // worker types × placements of opted-in providers, of one file
+  // Work for one file: worker types × patterns; worker types × rules that apply to them; rules that
+  // apply to launch documents, of which equal ones count once.
+  std::size_t max_pattern_checks = 10'000'000;
+  std::size_t max_pool_rules = 200'000;
+  std::size_t max_launch_rules = 2'000'000;
   std::size_t max_problems = 100;  // reported for one file; a last line says how many more
 };
 

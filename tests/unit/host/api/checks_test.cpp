@@ -1,4 +1,6 @@
 // What is checked before a handler runs, and what callers are told.
+#include <future>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,6 +67,30 @@ TEST(Checks, a_body_must_have_the_form_of_its_schema) {
   EXPECT_THAT(pause(R"({"until": "soon"})"), HasSubstr("`until` must be a time such as"));
   EXPECT_THAT(pause(R"({"until": "2030-01-01T00:00:00Z", "colour": "red"})"),
               HasSubstr("`colour` is not known here"));
+}
+
+// A long one leaves the other thread to all other endpoints.
+TEST(Checks, worker_configurations_are_checked_one_request_at_a_time) {
+  Fixture host;
+  std::promise<void> begun, may_end;
+  host.provider_context = [&] {
+    begun.set_value();
+    may_end.get_future().wait();
+    return pools::ProviderContext();
+  };
+  const auto check = [&] {
+    return host.ask("POST", "worker-configurations/check", R"({"files": []})");
+  };
+  auto first = std::async(std::launch::async, check);
+  begun.get_future().wait();
+  const Reply second = check();
+  EXPECT_EQ(second.status, 503);
+  EXPECT_THAT(second.message(), HasSubstr("one request at a time; ask again"));
+  EXPECT_EQ(host.ask("GET", "worker-configurations").status, 200);
+  may_end.set_value();
+  EXPECT_EQ(first.get().status, 200);
+  host.provider_context = [] { return pools::ProviderContext(); };
+  EXPECT_EQ(check().status, 200);
 }
 
 TEST(Checks, a_body_that_is_optional_may_be_missing) {

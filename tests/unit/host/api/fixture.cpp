@@ -33,6 +33,7 @@ Fixture::Fixture(bool with_fleet) {
             }});
     services.fleet = fleet.get();
     services.store = &store;
+    services.provider_context = [this] { return provider_context(); };
     services.configuration_status = [] { return std::nullopt; };
     services.demand_status = [] { return std::vector<demand::SourceStatus>(); };
   } else {

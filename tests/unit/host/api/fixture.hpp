@@ -2,6 +2,7 @@
 // its guard, the real table of endpoints.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,6 +45,9 @@ class Fixture {
   auth::Authority authority{*clock};
   http::WorkerThreads workers{2, 16, Log()};
   worker_logs::LogStore worker_logs;
+  std::function<pools::ProviderContext()> provider_context = [] {
+    return pools::ProviderContext();
+  };
   std::unique_ptr<fleet::Service> fleet;
   std::unique_ptr<http::Router> router;
 

@@ -16,17 +16,18 @@ using endpoints::Audit;
 using endpoints::Endpoint;
 using taskcluster_api::Fixture;
 using taskcluster_api::Reply;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// An event is durable before the answer, and shown a moment later: so many are waited for.
-json::array audit_events(Fixture& host, std::size_t at_least = 0) {
+// An event is durable before its answer, and is shown a moment later: so many are awaited.
+json::array audit_events(Fixture& host, std::size_t awaited = 0) {
   json::array events;
   EXPECT_TRUE(eventually([&] {
     const Reply page =
         host.send("GET", "/api/muster/v1/events", {.query = "kind=audit&limit=1000"});
     if (page.status == 200) events = page.at("events").as_array();
-    return page.status == 200 && events.size() >= at_least;
+    return page.status == 200 && events.size() >= awaited;
   }));
   return events;
 }
@@ -65,17 +66,18 @@ TEST(Audit, a_table_with_an_undecided_row_is_refused) {
 TEST(Audit, each_good_answer_of_an_audited_row_has_one_event) {
   Fixture host;
   make_pool(host);
-  std::size_t good = 0, before = audit_events(host, 1).size();
+  EXPECT_EQ(audit_events(host, 1).size(), 1U);
+  std::size_t good = 0;
   for (const ExampleRequest& request : example_requests(host)) {
     const Audit::Kind kind = request.row->audit.kind();
     if (request.row->method == "GET") continue;
+    const std::size_t before = audit_events(host).size();
     const Reply reply = host.send(std::string(request.row->method), request.path, {}, request.body,
                                   request.body.empty() ? "" : "application/json");
     const bool is_expected = reply.status / 100 == 2 && kind != Audit::Kind::exempt;
     const json::array after = audit_events(host, before + (is_expected ? 1 : 0));
     ASSERT_EQ(after.size(), before + (is_expected ? 1 : 0))
         << request.row->name << " answered " << reply.status << " " << reply.text;
-    before = after.size();
     if (!is_expected) continue;
     ++good;
     const json::object& details = after.back().at("details").as_object();
@@ -141,6 +143,27 @@ TEST(Audit, a_worker_that_signs_off_is_no_operator) {
   EXPECT_EQ(host.call("removeWorker", {"p/rack", "g", "w"}, {.token = "of the worker"}).status,
             200);
   EXPECT_EQ(audit_events(host).size(), before);
+}
+
+TEST(Audit, who_ends_the_request_of_another_client_is_known) {
+  Fixture host;
+  make_pool(host);
+  const std::string team = host.client({"muster:request-worker:ios"});
+  const auto ask = [&](const std::string& token) {
+    const Reply made =
+        host.send("POST", "/api/muster/v1/teams/ios/requests", {.token = team},
+                  R"({"workerPoolId": "p/w", "token": ")" + token + R"("})", "application/json");
+    EXPECT_EQ(made.status, 200) << made.text;
+    return "/api/muster/v1/teams/ios/requests/" + made.field("requestId");
+  };
+  const std::string first = ask("one"), second = ask("two");
+  const std::size_t before = audit_events(host, 1).size();
+  EXPECT_EQ(host.send("DELETE", first, {.token = team}).status, 200);
+  EXPECT_EQ(audit_events(host).size(), before);
+  EXPECT_EQ(host.send("DELETE", second).status, 200);
+  EXPECT_EQ(audit_events(host, before + 1).size(), before + 1);
+  EXPECT_THAT(std::string(newest_audit_event(host).at("text").as_string()),
+              AllOf(HasSubstr("root: releaseWorker"), HasSubstr("team=ios")));
 }
 
 // The row of a client and its event are one transaction: a store that takes neither has neither.

@@ -1,5 +1,7 @@
 #include "host/pools/builder.hpp"
 
+#include <chrono>
+
 #include <gmock/gmock.h>
 
 #include "tests/unit/host/pools/fixture.hpp"
@@ -148,6 +150,48 @@ TEST(Builder, too_many_combinations_are_refused_before_any_call) {
   EXPECT_FALSE(outcome.configuration);
   EXPECT_EQ(fixture.calls, 0);
   EXPECT_THAT(texts_of(outcome.problems), HasSubstr("3 launch documents, more than the 2"));
+}
+
+TEST(Builder, a_file_that_is_too_much_work_is_refused_at_once) {
+  std::string types, rules;
+  for (int i = 0; i < 900; ++i) {
+    const std::string number = std::to_string(i);
+    types += (i == 0 ? "[\"t" : ", \"t") + number + "\"";
+    rules += "[[rules]]\nruleId = \"r" + number + "\"\nvalues.lifecycle.a" + number + " = 1\n";
+  }
+  Fixture fixture;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto outcome = fixture.build(configuration("", types + "]") + rules);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_FALSE(outcome.configuration);
+  EXPECT_EQ(fixture.calls, 0);
+  EXPECT_THAT(texts_of(outcome.problems),
+              HasSubstr("build.toml:1:16: workerTypes: the file is too much work: worker types "
+                        "times rules that apply to them come to more than the 200000 allowed; "
+                        "split the file"));
+}
+
+TEST(Builder, each_bound_on_work_holds_for_one_file) {
+  const auto problems_with = [](rules::Limits limits) {
+    Fixture fixture;
+    fixture.builder = Builder(limits);
+    return texts_of(fixture
+                        .build(configuration("[[rules]]\nruleId = \"one\"\ndescription = \"d\"\n"
+                                             "conditions.workerType = [\"build\", \"x*\"]\n"
+                                             "[rules.values]\nsimulated.image = \"i\"\n"))
+                        .problems);
+  };
+  rules::Limits limits;
+  limits.max_pattern_checks = limits.max_pool_rules = limits.max_launch_rules = 2;
+  EXPECT_EQ(problems_with(limits), "");
+  limits.max_pattern_checks = 1;
+  EXPECT_THAT(problems_with(limits), HasSubstr("patterns in conditions come to more than the 1"));
+  limits = {};
+  limits.max_pool_rules = 1;
+  EXPECT_THAT(problems_with(limits), HasSubstr("worker types times rules that apply to them"));
+  limits = {};
+  limits.max_launch_rules = 1;
+  EXPECT_THAT(problems_with(limits), HasSubstr("different launch documents times rules"));
 }
 
 TEST(Builder, a_way_to_choose_workers_that_nobody_knows_is_refused_at_its_line) {
