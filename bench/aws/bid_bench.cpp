@@ -16,24 +16,23 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 
 constexpr int pools = 1000, launch_configs = 20;
 
+const std::vector<std::string> regions{"us-east-1", "us-west-2", "eu-west-1", "ap-south-1"};
+
 struct Subject {
+  Subject() {
+    Settings settings =
+        read_settings({{"regions", json::array(regions.begin(), regions.end())}}).value();
+    auto keys = IdentityKeys::read(settings).value();
+    auto made = std::make_unique<ExampleApi>(regions);
+    api = made.get();
+    provider = std::make_unique<AwsProvider>(std::move(settings), std::move(keys), std::move(made));
+  }
+
   ExampleApi* api;  // the provider's
   std::unique_ptr<AwsProvider> provider;
   testing::FakeContext context;
   Owner owner{"host", ProviderId("ec2"), 1};
 };
-
-Subject make_subject() {
-  const std::vector<std::string> regions{"us-east-1", "us-west-2", "eu-west-1", "ap-south-1"};
-  json::array names(regions.begin(), regions.end());
-  Settings settings = read_settings({{"regions", std::move(names)}}).value();
-  auto keys = IdentityKeys::read(settings).value();
-  auto api = std::make_unique<ExampleApi>(regions);
-  Subject subject{.api = api.get(), .provider = nullptr, .context = {}};
-  subject.provider =
-      std::make_unique<AwsProvider>(std::move(settings), std::move(keys), std::move(api));
-  return subject;
-}
 
 std::vector<LaunchConfig> launch_configs_in(Subject& subject, const std::string& region) {
   json::array types;
@@ -55,7 +54,7 @@ std::vector<LaunchConfig> launch_configs_in(Subject& subject, const std::string&
 }
 
 void measure_bids() {
-  Subject subject = make_subject();
+  Subject subject;
   BidRequest request{.owner = subject.owner,
                      .worker_pool_id = WorkerPoolId("worker-manager/bench"),
                      .capacity = 10,
@@ -74,10 +73,10 @@ void measure_bids() {
 }
 
 void measure_launches_and_lists() {
-  Subject subject = make_subject();
+  Subject subject;
   int number = 0;
   std::size_t before = 0;
-  for (const char* region : {"us-east-1", "us-west-2", "eu-west-1", "ap-south-1"})
+  for (const std::string& region : regions)
     for (int batch = 0; batch < 25; ++batch) {
       AllocateRequest request{.owner = subject.owner,
                               .launch_config = launch_configs_in(subject, region).front(),
