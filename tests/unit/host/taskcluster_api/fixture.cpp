@@ -140,6 +140,10 @@ api::Services Fixture::own_services() {
   services.provider_facts = [](const ProviderId&, std::chrono::milliseconds) {
     return std::optional<pools::ProviderFacts>();
   };
+  services.diagnose = [](const ProviderId& id, const DiagnoseRequest&) -> Result<Diagnosis> {
+    if (id.str() != "cloud") return Error::not_found("there is no provider " + id.str());
+    return Diagnosis{{{"credentials", CheckOutcome::good, "they are accepted"}}};
+  };
   services.configuration_status = [] { return std::optional<pools::Status>(); };
   services.reload_worker_configurations = [] {};
   services.configuration_files = [](bool) { return std::shared_ptr<const pools::SourceFiles>(); };
