@@ -47,7 +47,7 @@ struct Fleet::Parts {
   Measurements measurements{context};
   ProviderHolds holds{context};
   QueueLink queue_link{context, measurements};
-  QueueDemand queue_demand{context, queue_link};
+  QueueDemand queue_demand{context, queue_link, holds};
 
   WorkerTermination termination{context, holds, queue_link};
   Draining draining{context, termination};

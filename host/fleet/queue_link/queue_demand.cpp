@@ -33,17 +33,39 @@ void QueueDemand::add_up(Index index) {
   agenda_.wake(index, true);
 }
 
-namespace {
-
 // The launch configurations of a pool whose workers could serve what waits, and how much of such a
 // worker's capacity goes with each "active-task" of it: more if it is another resource that runs
 // out.
-struct Servers {
+struct QueueDemand::Servers {
+  Index pool = no_index;
   std::vector<Index> launch_configs = {};
   double capacity_each = 0;
+  bool launchable_now = false;  // one of them is neither paused nor held, and its provider is up
 };
 
-}  // namespace
+bool QueueDemand::could_launch_now(const LaunchConfigState& launch_config) const {
+  return launch_config.status == LaunchConfigStatus::active &&
+         providers_[launch_config.provider].up && !holds_.find(launch_config);
+}
+
+QueueDemand::Servers QueueDemand::servers_in(const Pool& pool,
+                                             const queue::Waiting& waiting) const {
+  Servers servers;
+  for (const Index at : pool.launch_configs) {
+    const LaunchConfigState& state = launch_configs_[at];
+    if (state.status == LaunchConfigStatus::archived ||
+        !state.promised.serves(waiting.tags, waiting.needs))
+      continue;
+    const double capacity = state.promised.has.share_of(waiting.needs) *
+                            static_cast<double>(instance_capacity(*state.spec));
+    const double each = capacity / static_cast<double>(waiting.needs.active_task);
+    servers.capacity_each =
+        servers.launch_configs.empty() ? each : std::min(each, servers.capacity_each);
+    servers.launch_configs.push_back(at);
+    servers.launchable_now |= could_launch_now(state);
+  }
+  return servers;
+}
 
 Time QueueDemand::next_wake() const {
   if (link_.queue().demand_changed()) return measured_ + settings_.decision_gap;
@@ -51,7 +73,8 @@ Time QueueDemand::next_wake() const {
 }
 
 // Each request counts once: for the first pool in the order of its candidates that could launch a
-// worker for it and has room to grow; if none has, for the first that could.
+// worker for it now and has room to grow; then for those that have room, but whose launches are
+// held or paused; if none has room, for the first that could.
 void QueueDemand::assign(const std::vector<queue::Waiting>& demand, const TakeDemand& take) const {
   std::vector<Index> shared;
   for (const auto& [id, at] : registry_.pool_indices()) {
@@ -60,57 +83,44 @@ void QueueDemand::assign(const std::vector<queue::Waiting>& demand, const TakeDe
     const queue::TeamPool* known = link_.queue().find_pool(id);
     if (!(known && known->dedicated)) shared.push_back(at);
   }
-  const auto servers_in = [&](const Pool& pool, const queue::Waiting& waiting) {
-    Servers servers;
-    for (const Index at : pool.launch_configs) {
-      const LaunchConfigState& state = launch_configs_[at];
-      if (state.status == LaunchConfigStatus::archived ||
-          !state.promised.serves(waiting.tags, waiting.needs))
-        continue;
-      const double capacity = state.promised.has.share_of(waiting.needs) *
-                              static_cast<double>(instance_capacity(*state.spec));
-      const double each = capacity / static_cast<double>(waiting.needs.active_task);
-      servers.capacity_each =
-          servers.launch_configs.empty() ? each : std::min(each, servers.capacity_each);
-      servers.launch_configs.push_back(at);
-    }
-    return servers;
-  };
   std::vector<double> queued(pools_.size());
   for (const queue::Waiting& waiting : demand) {
-    std::vector<Index> candidates;
+    std::vector<Servers> candidates;
+    const auto consider = [&](Index at) {
+      if (!pools_[at].spec) return;
+      Servers servers = servers_in(pools_[at], waiting);
+      servers.pool = at;
+      if (!servers.launch_configs.empty()) candidates.push_back(std::move(servers));
+    };
     for (const WorkerPoolId& id : waiting.pools)
-      if (const Index known = registry_.find_pool_index(id); known != no_index)
-        candidates.push_back(known);
-    if (waiting.shared) std::ranges::copy(shared, std::back_inserter(candidates));
+      if (const Index known = registry_.find_pool_index(id); known != no_index) consider(known);
+    if (waiting.shared) std::ranges::for_each(shared, consider);
     auto left = static_cast<double>(waiting.capacity);
     std::int64_t requests = waiting.capacity / waiting.needs.active_task;
-    const auto give = [&](Index at, const Servers& servers, double taken) {
+    const auto give = [&](const Servers& servers, double taken) {
       const double capacity = taken * servers.capacity_each;
       const std::int64_t whole =
           taken >= left ? requests : static_cast<std::int64_t>(taken) / waiting.needs.active_task;
-      take(waiting, {at, whole, capacity, servers.launch_configs});
-      queued[at] += capacity;
+      take(waiting, {servers.pool, whole, capacity, servers.launch_configs});
+      queued[servers.pool] += capacity;
       left -= taken;
       requests -= whole;
     };
-    std::optional<std::pair<Index, Servers>> first;
-    for (const Index at : candidates) {
-      if (left <= 0) break;
-      if (!pools_[at].spec) continue;
-      const Servers servers = servers_in(pools_[at], waiting);
-      if (servers.launch_configs.empty()) continue;
-      if (!first) first = {at, servers};
-      const double room =
-          static_cast<double>(pools_[at].spec->settings.max_capacity - pools_[at].totals.running) -
-          queued[at];
-      if (room > 0) give(at, servers, std::min(left, room / servers.capacity_each));
-    }
+    for (const bool launchable_now : {true, false})
+      for (const Servers& servers : candidates) {
+        if (left <= 0) break;
+        if (servers.launchable_now != launchable_now) continue;
+        const Pool& pool = pools_[servers.pool];
+        const double room =
+            static_cast<double>(pool.spec->settings.max_capacity - pool.totals.running) -
+            queued[servers.pool];
+        if (room > 0) give(servers, std::min(left, room / servers.capacity_each));
+      }
     if (left <= 0) continue;
-    if (first)
-      give(first->first, first->second, left);
-    else
+    if (candidates.empty())
       take(waiting, {no_index, requests, left, {}});
+    else
+      give(candidates.front(), left);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "host/fleet/holds/provider_holds.hpp"
 #include "host/fleet/model/assigned_demand.hpp"
 #include "host/fleet/queue_link/queue_link.hpp"
 
@@ -11,7 +12,8 @@ namespace muster::fleet {
 
 class QueueDemand : Stage {
  public:
-  QueueDemand(const StageContext& context, QueueLink& link) : Stage(context), link_(link) {}
+  QueueDemand(const StageContext& context, QueueLink& link, const ProviderHolds& holds)
+      : Stage(context), link_(link), holds_(holds) {}
 
   // All that sources outside report: a pool that is not named has none.
   void outside_changed(const Demand& demand);
@@ -26,7 +28,12 @@ class QueueDemand : Stage {
  private:
   void add_up(Index pool);
 
+  struct Servers;
+  Servers servers_in(const Pool& pool, const queue::Waiting& waiting) const;
+  bool could_launch_now(const LaunchConfigState& launch_config) const;
+
   QueueLink& link_;
+  const ProviderHolds& holds_;
   Time measured_{};
 };
 

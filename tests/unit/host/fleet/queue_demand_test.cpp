@@ -74,6 +74,34 @@ TEST(QueueDemand, moves_to_another_pool_when_the_first_is_full) {
   EXPECT_TRUE(is_held(driver, request) && is_held(driver, second));
 }
 
+TEST(QueueDemand, moves_to_another_pool_while_the_provider_has_nothing_for_the_first) {
+  for (const bool renamed : {false, true}) {
+    FleetDriver driver;
+    const std::string dry = renamed ? "p/z" : "p/a";
+    driver.configure(
+        {{.id = dry, .launch_configs = {{"lc-dry"}}}, {.id = "p/b", .launch_configs = {{"lc-b"}}}});
+    driver.cloud().refuses = [](const LaunchConfig& config) -> std::optional<Error> {
+      if (config.launch_config_id.str() != "lc-dry") return std::nullopt;
+      return Error::capacity("none left").of_launch_config("lc-dry").hold_for(1h);
+    };
+    driver.provider_up();
+    const auto request = want(driver, {});
+    driver.advance(2min);
+    driver.register_all();
+    EXPECT_TRUE(is_held(driver, request)) << dry;
+  }
+}
+
+TEST(QueueDemand, stays_with_a_held_pool_if_no_other_could_serve_it) {
+  FleetDriver driver = simple_fleet();
+  driver.cloud().refuses = [](const LaunchConfig&) -> std::optional<Error> {
+    return Error::capacity("none left").of_launch_config("lc-1").hold_for(1h);
+  };
+  want(driver, {});
+  driver.advance(2min);
+  EXPECT_EQ(driver.pool("p/w").in_queue, 1);
+}
+
 TEST(QueueDemand, counts_what_runs_out_first) {
   FleetDriver driver = simple_fleet(
       {.id = "p/w", .launch_configs = {with_facts("lc-1", 8, {{"resources", {{"memory", 64}}}})}});
