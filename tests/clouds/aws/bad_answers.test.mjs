@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
 import { credentialsText, Fleet } from './lib/fleet.mjs';
-import { thorough } from './lib/thorough.mjs';
+import { thorough } from '../lib/thorough.mjs';
 
 const everywhere = ['us-east-1', 'us-west-2', 'eu-central-1', 'ap-southeast-1'];
 // What comes instead of an answer to RunInstances, and what the host says of it. One region for each: a failure holds its region.

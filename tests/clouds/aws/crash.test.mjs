@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { it } from 'node:test';
 
 import { Fleet } from './lib/fleet.mjs';
-import { thorough } from './lib/thorough.mjs';
+import { thorough } from '../lib/thorough.mjs';
 
 const rounds = thorough ? 100 : 4;
 const perRound = 3;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 
 import { Fleet } from './lib/fleet.mjs';
-import { thorough } from './lib/thorough.mjs';
+import { thorough } from '../lib/thorough.mjs';
 
 // What AWS answers to RunInstances, and the hold that must follow: its class, the parts of its scope, and what to do.
 const rows = [

@@ -2,15 +2,15 @@
 //   node fake.mjs [--tls]
 // It prints one line of JSON with its addresses, and ends when its standard input does. At `controlUrl` it is told what to do, as JSON:
 //   POST /settings {..}           see `usual` in lib/fake_aws.mjs
-//   POST /faults {kind, ..}       see lib/faults.mjs; DELETE /faults ends all
+//   POST /faults {kind, ..}       see ../lib/faults.mjs; DELETE /faults ends all
 //   POST /keys {..}, /roles {arn, externalId, webIdentityToken}, /queues {name}, /deny {actions}, /allow {actions}, /clock {offsetMs}
 //   POST /interrupt {instanceId, action, seconds}, /rebalance {instanceId}, /vanish {instanceId}, /seed {count, region, tags}
 //   POST /imds {instanceId} or {role}    answers {url}
 //   GET /instances, GET /calls, DELETE /calls
 import http from 'node:http';
 
+import { listen } from '../lib/http.mjs';
 import { FakeAws } from './lib/fake_aws.mjs';
-import { listen } from './lib/server.mjs';
 
 const fake = await FakeAws.start({ tls: process.argv.includes('--tls') });
 

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 
 const model = path.join(process.env.MUSTER_SOURCE, 'plugins/provider/aws/model.json');
-const check = file => spawnSync(process.execPath, ['cut_model.mjs', 'node_modules/aws-sdk', '--check', file], { encoding: 'utf8' });
+const check = file => spawnSync(process.execPath, ['aws/cut_model.mjs', 'node_modules/aws-sdk', '--check', file], { encoding: 'utf8' });
 
 describe('the cut of AWS\'s model', () => {
   it('is_what_the_script_makes_of_the_published_one', () => {

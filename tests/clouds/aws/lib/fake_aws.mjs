@@ -2,18 +2,18 @@
 import fs from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
-import os from 'node:os';
-import path from 'node:path';
 
+import { FakeCloud } from '../../lib/fake_cloud.mjs';
+import { Faults, Throttle } from '../../lib/faults.mjs';
+import { proxyServer } from '../../lib/http.mjs';
 import { accountId, regions, subnets } from './catalogue.mjs';
 import { Documents } from './documents.mjs';
 import { Ec2 } from './ec2.mjs';
-import { Faults, Throttle } from './faults.mjs';
 import { Identities, Sts } from './identities.mjs';
 import { Imds } from './imds.mjs';
 import { Instances } from './instances.mjs';
 import { Queues, ServiceQuotas } from './queues.mjs';
-import { Endpoint, listen, proxyServer } from './server.mjs';
+import { Endpoint } from './server.mjs';
 
 const usual = () => ({
   bootMs: 0, // from pending to running
@@ -28,14 +28,13 @@ const usual = () => ({
   throttle: {}, // action -> {burst, perSecond}
 });
 
-export class FakeAws {
-  settings = usual();
+export class FakeAws extends FakeCloud {
   faults = new Faults();
-  passedProxy = [];
-  clockOffset = 0; // milliseconds that this AWS is ahead
-  #servers = [];
   #imds = new Map();
-  #timers = new Set();
+
+  constructor() {
+    super('aws', usual());
+  }
 
   static async start({ tls = false } = {}) {
     const fake = new FakeAws();
@@ -44,9 +43,7 @@ export class FakeAws {
   }
 
   async #start(tls) {
-    const now = () => Date.now() + this.clockOffset;
-    this.now = now;
-    this.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'muster-fake-aws-'));
+    const { now } = this;
     this.documents = new Documents(this.folder);
     this.identities = new Identities(now);
     this.instances = new Instances(this.settings, now);
@@ -58,18 +55,12 @@ export class FakeAws {
       },
       identities: this.identities, faults: this.faults, throttle: new Throttle(this.settings, now), now,
     });
-    this.url = `http://127.0.0.1:${await this.#serve(http.createServer(this.endpoint.handler()))}`;
-    this.proxyUrl = `http://127.0.0.1:${await this.#serve(proxyServer(this.passedProxy))}`;
+    this.url = `http://127.0.0.1:${await this.serve(http.createServer(this.endpoint.handler()))}`;
+    this.proxyUrl = `http://127.0.0.1:${await this.serve(proxyServer(this.passedProxy))}`;
     if (tls) {
       const options = { key: fs.readFileSync(this.documents.keyFile), cert: fs.readFileSync(this.documents.certificateFile) };
-      this.tlsUrl = `https://127.0.0.1:${await this.#serve(https.createServer(options, this.endpoint.handler()))}`;
+      this.tlsUrl = `https://127.0.0.1:${await this.serve(https.createServer(options, this.endpoint.handler()))}`;
     }
-  }
-
-  async #serve(server) {
-    server.keepAliveTimeout = 60_000;
-    this.#servers.push(server);
-    return listen(server);
   }
 
   get certificateFile() {
@@ -81,17 +72,6 @@ export class FakeAws {
   get credentials() {
     const { accessKeyId, secretAccessKey } = this.identities.keys.values().next().value;
     return { accessKeyId, secretAccessKey };
-  }
-
-  count(action) {
-    return this.calls.filter(call => call.action === action).length;
-  }
-
-  configure(settings) {
-    for (const [key, value] of Object.entries(settings)) {
-      if (!(key in this.settings)) throw new Error(`there is no setting ${key}; there are ${Object.keys(this.settings).join(', ')}`);
-      this.settings[key] = value;
-    }
   }
 
   instance(id) {
@@ -126,9 +106,7 @@ export class FakeAws {
     const at = this.now() + seconds * 1000;
     instance.notice = { action, time: new Date(at).toISOString().replace(/\.\d+/, '') };
     this.#tellQueues(instance, 'EC2 Spot Instance Interruption Warning', { 'instance-id': id, 'instance-action': action });
-    const timer = setTimeout(() => this.instances.end(instance, 'Server.SpotInstanceTermination'), seconds * 1000);
-    timer.unref();
-    this.#timers.add(timer);
+    this.later(seconds * 1000, () => this.instances.end(instance, 'Server.SpotInstanceTermination'));
   }
 
   recommendRebalance(id) {
@@ -165,12 +143,7 @@ export class FakeAws {
   }
 
   async close() {
-    for (const timer of this.#timers) clearTimeout(timer);
     for (const imds of this.#imds.values()) imds.close();
-    for (const server of this.#servers) {
-      server.closeAllConnections();
-      server.close();
-    }
-    fs.rmSync(this.folder, { recursive: true, force: true });
+    await super.close();
   }
 }

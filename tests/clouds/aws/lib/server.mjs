@@ -1,12 +1,11 @@
 // The endpoint of all services: finds out which one is meant, checks signature, permission and parameters, and answers or goes wrong on request.
 import { randomUUID } from 'node:crypto';
-import http from 'node:http';
 
+import { elseAnswers, guarded, readBody } from '../../lib/http.mjs';
 import { Model } from './model.mjs';
 import { Refusal } from './refusal.mjs';
 import { readAuthorization, verify } from './signature.mjs';
 
-const largestBody = 1 << 20;
 const unsigned = ['AssumeRoleWithWebIdentity'];
 
 export class Endpoint {
@@ -18,13 +17,7 @@ export class Endpoint {
   }
 
   handler() {
-    return (request, response) => {
-      this.#handle(request, response).catch(error => {
-        console.error(error);
-        if (!response.headersSent) response.writeHead(500);
-        response.end();
-      });
-    };
+    return guarded((request, response) => this.#handle(request, response));
   }
 
   async #handle(request, response) {
@@ -38,10 +31,8 @@ export class Endpoint {
     try {
       await this.#understand(received, call);
       fault = this.faults.take(call);
-      if (fault?.kind === 'refuse') return request.socket.destroy();
-      if (fault?.kind === 'slow') await new Promise(resolve => setTimeout(resolve, fault.ms));
       if (fault?.kind === 'error') throw new Refusal(fault.code, fault.message ?? `The test asked for ${fault.code}.`, fault.status);
-      if (await this.#elseAnswers(fault, response)) return undefined;
+      if (await elseAnswers(fault, request, response, 'text/xml', '<?xml version="1.0"?><DescribeInstancesResponse><requestId>')) return undefined;
       document = this.#perform(call);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -98,31 +89,6 @@ export class Endpoint {
     return this.services[call.service].perform(call.action, call.parameters, call);
   }
 
-  // Something between the client and AWS answers.
-  async #elseAnswers(fault, response) {
-    const html = { 'Content-Type': 'text/html' };
-    switch (fault?.kind) {
-      case 'big':
-        response.writeHead(200, { 'Content-Type': 'text/xml' });
-        response.end(`<?xml version="1.0"?><DescribeInstancesResponse><requestId>${'x'.repeat(10 << 20)}`);
-        return true;
-      case 'html':
-        response.writeHead(fault.status ?? 502, html).end('<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>');
-        return true;
-      case 'login':
-        response.writeHead(200, html).end('<!DOCTYPE html><html><head><title>Please log in</title></head><body><form action="/login">Company proxy</form></body></html>');
-        return true;
-      case 'redirect':
-        response.writeHead(302, { Location: 'http://127.0.0.1:1/login' }).end();
-        return true;
-      case 'empty':
-        response.writeHead(200).end();
-        return true;
-      default:
-        return false;
-    }
-  }
-
   #send(call, refusal, document, requestId, truncated, request, response) {
     const model = this.models[call.service] ?? this.models.ec2;
     const json = model.protocol === 'json';
@@ -137,33 +103,3 @@ export class Endpoint {
 }
 
 const withoutNothing = document => JSON.parse(JSON.stringify(document));
-
-async function readBody(request) {
-  const parts = [];
-  let size = 0;
-  for await (const part of request) {
-    size += part.length;
-    if (size > largestBody) throw new Error('a request of more than 1 MB');
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
-}
-
-// Listens at a free port of the loopback interface.
-export async function listen(server) {
-  await new Promise(resolve => server.listen(0, '127.0.0.1', resolve));
-  return server.address().port;
-}
-
-// A proxy for plain HTTP, which notes what passed through.
-export function proxyServer(passed) {
-  return http.createServer((request, response) => {
-    passed.push(request.url);
-    const onward = http.request(request.url, { method: request.method, headers: request.headers }, answer => {
-      response.writeHead(answer.statusCode, answer.headers);
-      answer.pipe(response);
-    });
-    onward.on('error', () => response.writeHead(502).end());
-    request.pipe(onward);
-  });
-}

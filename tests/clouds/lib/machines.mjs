@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { programs, tie } from '../../../support/node/musterd.mjs';
+import { programs, tie } from '../../support/node/musterd.mjs';
 
 const shutdown = 2000; // milliseconds from the end of an instance to the end of its power
 
@@ -19,9 +19,9 @@ export class Machines {
   #agents = new Map(); // instance id -> {process, output, folder}
   #timer;
 
-  constructor(fake, folder) {
-    this.fake = fake;
-    this.folder = folder;
+  // `fake` has instances.all by id, each with `ended`, and imds(id). `kind`: how the agent proves who it is.
+  constructor(fake, folder, kind) {
+    Object.assign(this, { fake, folder, kind });
     this.#timer = setInterval(() => this.#look(), 20);
   }
 
@@ -47,7 +47,7 @@ export class Machines {
     fs.writeFileSync(path.join(folder, 'worker'), worker, { mode: 0o700 });
     fs.writeFileSync(path.join(folder, 'agent.toml'), `folder = "state"
 [identity]
-kind = "aws"
+kind = "${this.kind}"
 metadataUrl = "${url}"
 [timings]
 retryMin = "50ms"

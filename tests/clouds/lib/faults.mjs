@@ -1,11 +1,18 @@
-// What goes wrong on request. A fault fits a call by service, action, region, zone, type and market; what it does not name fits all.
+// What goes wrong on request. A fault fits a call by the fields that it names; what it does not name fits all.
 const kinds = ['error', 'cut', 'refuse', 'slow', 'big', 'truncated', 'html', 'login', 'redirect', 'empty'];
 const fields = ['service', 'action', 'region', 'zone', 'type', 'market'];
+const others = ['kind', 'code', 'message', 'status', 'ms', 'times', 'skip'];
 
 export class Faults {
   #all = [];
+  #others;
 
-  // {kind, code, message, status, ms, times, service, action, region, zone, type, market}
+  // `more`: further members of this cloud's faults. They are the cloud's own business.
+  constructor(more = []) {
+    this.#others = [...others, ...more];
+  }
+
+  // {kind, code, message, status, ms, times, skip, service, action, region, zone, type, market}
   //   error      answers with `code`, instead of doing anything
   //   refuse     the connection ends before anything is done
   //   cut        it is done, and the connection ends without an answer
@@ -14,7 +21,7 @@ export class Faults {
   //   big, html, login, redirect, empty   something else answers
   add(fault) {
     if (!kinds.includes(fault.kind)) throw new Error(`kind is one of ${kinds.join(', ')}`);
-    const unknown = Object.keys(fault).find(key => ![...fields, 'kind', 'code', 'message', 'status', 'ms', 'times', 'skip'].includes(key));
+    const unknown = Object.keys(fault).find(key => ![...fields, ...this.#others].includes(key));
     if (unknown) throw new Error(`a fault has no ${unknown}`);
     this.#all.push({ ...fault });
   }
