@@ -34,6 +34,8 @@ class Dispatcher : Stage {
 
   // The instance is there. Its worker may have been given up meanwhile: then it ends at once.
   void launched(Index worker, const Instance& instance);
+  // The provider took the launch, and nothing came of it. One that has registered is there.
+  void failed_later(Index worker, const Error& error);
 
   const allocation::Throttle& throttle(Index provider) const;
   std::size_t waiting(Index provider) const;

@@ -89,6 +89,12 @@ void Dispatcher::launched(Index index, const Instance& instance) {
   if (worker.state == WorkerState::stopping) termination_.request(index);
 }
 
+void Dispatcher::failed_later(Index index, const Error& error) {
+  const Worker& worker = workers_[index];
+  if (worker.state != WorkerState::requested || worker.phase == LaunchPhase::intended) return;
+  launch_failed(index, error);
+}
+
 void Dispatcher::take_instance(Index index, const Instance& instance) {
   if (workers_[index].state == WorkerState::stopped) termination_.revive(index);
   WorkerEdit worker(table_, index);
@@ -107,7 +113,10 @@ void Dispatcher::take_instance(Index index, const Instance& instance) {
 void Dispatcher::launch_failed(Index index, const Error& error) {
   const Worker& worker = workers_[index];
   LaunchConfigState& launch_config = launch_configs_[worker.launch_config];
-  launch_config.health.failed(clock_.now(), error.error_class);
+  if (has_instance(worker))  // it was counted as tried when it was launched
+    launch_config.health.failed_later(clock_.now(), error.error_class);
+  else
+    launch_config.health.failed(clock_.now(), error.error_class);
   registry_.touch(worker.launch_config);
   ++pools_[worker.pool].failed;
   json::object extra{{"class", std::string(to_string(error.error_class))}};

@@ -74,6 +74,7 @@ void sanitize(Termination& termination) {
 
 void sanitize(Notices& notices) {
   for (Notices::Notice& notice : notices.notices) sanitize(notice.interruption);
+  for (Notices::FailedLaunch& failed : notices.failed_launches) sanitize(failed.error);
 }
 
 }  // namespace

@@ -88,6 +88,11 @@ void Reconciliation::noticed(const PendingCall& call, const Result<Notices>& ans
         table_.lookup(call.provider, notice.worker_group.str(), notice.worker_id.str());
     if (index != no_index) draining_.interrupt(index, notice.interruption);
   }
+  for (const Notices::FailedLaunch& failed : answer->failed_launches) {
+    const Index index = table_.find(failed.idempotency_key, identity_);
+    if (index != no_index && workers_[index].provider == call.provider)
+      dispatcher_.failed_later(index, failed.error);
+  }
 }
 
 void Reconciliation::listed(const PendingCall& call, const Result<Listing>& answer) {

@@ -293,7 +293,8 @@ struct NoticesRequest {
   }
 };
 
-// Instances that the cloud is about to take away. Delivered again until the instance is gone.
+// Instances that the cloud is about to take away, delivered again until the instance is gone; and
+// launches that failed after `allocate` had answered.
 struct Notices {
   struct Notice {
     WorkerGroup worker_group;
@@ -306,9 +307,24 @@ struct Notices {
                    required("interruption", &Notice::interruption));
     }
   };
-  std::vector<Notice> notices;
+  // A launch that `allocate` has answered with an instance, or whose end it did not know, and that
+  // has failed since: no machine is or will be there.
+  struct FailedLaunch {
+    IdempotencyKey idempotency_key;
+    Error error;
 
-  static constexpr auto fields(auto visit) { return visit(required("notices", &Notices::notices)); }
+    static constexpr auto fields(auto visit) {
+      return visit(required("idempotencyKey", &FailedLaunch::idempotency_key),
+                   required("error", &FailedLaunch::error));
+    }
+  };
+  std::vector<Notice> notices;
+  std::vector<FailedLaunch> failed_launches = {};
+
+  static constexpr auto fields(auto visit) {
+    return visit(required("notices", &Notices::notices),
+                 optional("failedLaunches", &Notices::failed_launches));
+  }
 };
 
 // What an operator wants to know before, or when, launches fail.

@@ -23,7 +23,8 @@ class FakeCloud {
   std::function<std::optional<Error>(const LaunchConfig&)> refuses = {};  // a launch
   std::function<void(Bids&)> spoil_bids = {};
   std::function<void(Listing&)> spoil_listing = {};
-  std::map<std::string, Interruption> notices = {};  // by worker id
+  std::map<std::string, Interruption> notices = {};   // by worker id
+  std::map<std::string, Error> failed_launches = {};  // by key
   double price = 1;
   std::vector<AnnouncedMachine> announced = {};  // machines that nobody launches
 
@@ -132,6 +133,8 @@ inline Result<Notices> FakeCloud::ask_notices() {
   Notices answer;
   for (const auto& [id, interruption] : notices)
     answer.notices.push_back({WorkerGroup("r"), WorkerId(id), interruption});
+  for (const auto& [key, error] : failed_launches)
+    answer.failed_launches.push_back({IdempotencyKey(key), error});
   return answer;
 }
 

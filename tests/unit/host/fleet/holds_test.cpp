@@ -47,6 +47,40 @@ TEST(Holds, are_shared_by_all_pools_and_close_their_scope_only) {
   EXPECT_EQ(driver.launch_config("lc-c")->totals.used(), 2);
 }
 
+// The cloud took the launch, and its operation failed after a while.
+TEST(Holds, a_launch_that_fails_later_counts_as_one_that_failed_at_once) {
+  FleetDriver driver = two_pools_fleet();
+  driver.demand("p/b", 1);
+  ASSERT_EQ(driver.cloud().launched(), 1u);
+  const Instance lost = driver.cloud().instances.begin()->second;
+  const std::string zone = lost.launch_config_id.str() == "lc-b" ? "a" : "b";
+  driver.cloud().instances.clear();
+  driver.cloud().failed_launches.emplace(
+      lost.idempotency_key.str(), Error::capacity("the zone is full").in_zone(zone).hold_for(3min));
+  driver.advance(15s);
+  ASSERT_EQ(driver.fleet().holds().size(), 1u);
+  EXPECT_EQ(driver.worker(lost.worker_id.str())->state, WorkerState::stopped);
+  EXPECT_THAT(driver.worker(lost.worker_id.str())->reason, HasSubstr("the zone is full"));
+  const auto health =
+      driver.launch_config(lost.launch_config_id.str())->health.last_hour(driver.wall());
+  EXPECT_EQ(health.errors(), 1);
+  driver.demand("p/b", 1);
+  EXPECT_EQ(driver.cloud().launched(), 2u) << "the other zone is tried";
+  EXPECT_NE(driver.cloud().instances.begin()->second.launch_config_id, lost.launch_config_id);
+  driver.advance(15s);  // the notice comes again, and changes nothing
+  EXPECT_EQ(driver.cloud().launched(), 2u);
+}
+
+TEST(Holds, a_worker_that_has_registered_did_not_fail_to_launch) {
+  FleetDriver driver = two_pools_fleet();
+  driver.demand("p/b", 1);
+  driver.register_all();
+  const Instance there = driver.cloud().instances.begin()->second;
+  driver.cloud().failed_launches.emplace(there.idempotency_key.str(), Error::capacity("a lie"));
+  driver.advance(15s);
+  EXPECT_EQ(driver.worker(there.worker_id.str())->state, WorkerState::running);
+}
+
 TEST(Holds, show_in_the_verdict_with_their_end) {
   FleetDriver driver = full_zone();
   driver.advance(1s);
