@@ -160,6 +160,23 @@ void set_pool(const FleetOptions& options) {
       "set worker pool " + with_provisioner(options.pool));
 }
 
+void show_payload_schema(const FleetOptions& options) {
+  const json::value schema =
+      answer_of(connect(options.host).get(api_path + pool_path(options) + "/payload-schema"));
+  if (!schema.is_object()) fail(Error::internal("the host's answer cannot be read"));
+  print_json(schema.get_object());
+}
+
+void validate_payload(const FleetOptions& options) {
+  const json::object payload = document_in(options.file);
+  const json::value answer = answer_of(
+      connect(options.host).post(api_path + pool_path(options) + "/validate-payload", payload));
+  put_out(answer, options.as_json, options.view, show_payload_check);
+  const json::value* valid =
+      answer.is_object() ? answer.get_object().if_contains("valid") : nullptr;
+  if (!valid || !valid->is_bool() || !valid->get_bool()) throw Exit{exit_failed};
+}
+
 void delete_pool(const FleetOptions& options) {
   const std::string pool = with_provisioner(options.pool);
   HostClient host = connect(options.host);

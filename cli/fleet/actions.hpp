@@ -24,6 +24,8 @@ void show_status(const FleetOptions& options);
 void list_pools(const FleetOptions& options);
 void show_one_pool(const FleetOptions& options);
 void set_pool(const FleetOptions& options);
+void show_payload_schema(const FleetOptions& options);
+void validate_payload(const FleetOptions& options);
 void delete_pool(const FleetOptions& options);
 void pause_pool(const FleetOptions& options);
 void resume_pool(const FleetOptions& options);

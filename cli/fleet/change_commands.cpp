@@ -19,6 +19,15 @@ void add_pool_changes(CLI::App& pool) {
   about_one(set);
   set.text("--file", set.options->file, "Its definition as JSON; -: standard input", "FILE")
       ->required();
+  about_one(FleetCommand(pool, "payload-schema",
+                         "Print the JSON Schema of the payloads of a pool's tasks",
+                         show_payload_schema));
+  const FleetCommand validate(pool, "validate-payload",
+                              "Check the payload of a task against the pool's JSON Schema",
+                              validate_payload);
+  about_one(validate);
+  validate.text("--file", validate.options->file, "The payload as JSON; -: standard input", "FILE")
+      ->required();
   const FleetCommand remove(pool, "delete",
                             "Delete a pool that was made with `muster pool set`; its workers drain",
                             delete_pool);

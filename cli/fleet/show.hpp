@@ -34,6 +34,7 @@ std::string show_row_set_aside(const json::object& document, const View& view);
 // Any document: a line for each member, with those of its tables and lists below it.
 std::string show_members(const json::object& document, const View& view);
 std::string show_diagnosis(const json::object& document, const View& view);
+std::string show_payload_check(const json::object& document, const View& view);
 std::string show_demand(const json::object& document, const View& view);
 std::string show_webhooks(const json::object& document, const View& view);
 std::string show_dead_letters(const json::object& document, const View& view);

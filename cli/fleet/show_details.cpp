@@ -61,6 +61,17 @@ std::string show_diagnosis(const json::object& document, const View& view) {
   return list_of(document, "checks").empty() ? "Nothing was checked.\n" : rows.text(view);
 }
 
+std::string show_payload_check(const json::object& document, const View& view) {
+  if (text_of(document, "valid") == "true") return "The payload is valid.\n";
+  Table rows;
+  rows.add_heads({"PLACE", "PROBLEM"});
+  for (const json::object& each : objects_of(document, "violations")) {
+    const std::string path = text_of(each, "path");
+    rows.add({{path.empty() ? "/" : path, Look::bold}, {text_of(each, "message")}});
+  }
+  return rows.text(view);
+}
+
 std::string show_demand(const json::object& document, const View& view) {
   if (list_of(document, "sources").empty()) return "No sources of demand are configured.\n";
   Table rows;

@@ -43,7 +43,7 @@ void print_eta(const QueueOptions& options);
 // lease.cpp
 struct LeaseOptions {
   HostOptions host;
-  std::string team = "main", pool, cache_key, wait, heartbeat = "60s";
+  std::string team = "main", pool, payload_file, cache_key, wait, heartbeat = "60s";
   std::vector<std::string> tags, resources, strategies, command;
   long long priority = 0;
   bool as_json = false;

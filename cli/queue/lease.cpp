@@ -87,6 +87,7 @@ json::object body_of(const LeaseOptions& options) {
                     {"heartbeatSeconds", duration_of("--heartbeat", options.heartbeat).count()},
                     {"priority", options.priority}};
   if (!options.pool.empty()) body["workerPoolId"] = with_provisioner(options.pool);
+  if (!options.payload_file.empty()) body["payload"] = document_in(options.payload_file);
   if (!options.cache_key.empty()) body["cacheKey"] = options.cache_key;
   for (const auto& [key, texts] :
        {std::pair("tags", &options.tags), std::pair("strategies", &options.strategies)})

@@ -60,6 +60,11 @@ void add_lease_command(CLI::App& app) {
                    "How to choose among workers; may be repeated, the first counts most")
       ->check(CLI::IsMember({"random", "fewest-active", "locality", "spread", "pack"}))
       ->allow_extra_args(false);
+  command
+      ->add_option("--payload", options->payload_file,
+                   "JSON file whose content is checked against the pool's payload schema first")
+      ->type_name("FILE")
+      ->needs(pool);
   command->add_option("--cache-key", options->cache_key,
                       "Prefer a worker that has served this key");
   command->add_option("--priority", options->priority,

@@ -19,6 +19,8 @@ constexpr ApiCall all_calls[] = {
     {"GET /pools/{workerPoolId}", "muster pool show"},
     {"PUT /pools/{workerPoolId}", "muster pool set"},
     {"DELETE /pools/{workerPoolId}", "muster pool delete"},
+    {"GET /pools/{workerPoolId}/payload-schema", "muster pool payload-schema"},
+    {"POST /pools/{workerPoolId}/validate-payload", "muster pool validate-payload"},
     {"POST /pools/{workerPoolId}/pause", "muster pool pause"},
     {"POST /pools/{workerPoolId}/resume", "muster pool resume"},
     {"GET /pools/{workerPoolId}/decisions", "muster log"},

@@ -91,6 +91,7 @@ std::vector<Endpoint> journal_endpoints();        // decisions, errors
 std::vector<Endpoint> fleet_change_endpoints();   // what operators may do
 std::vector<Endpoint> worker_notice_endpoints();  // what workers report with their credentials
 std::vector<Endpoint> queue_request_endpoints();  // requests for a worker
+std::vector<Endpoint> payload_endpoints();        // what tasks of a pool may ask for
 std::vector<Endpoint> team_endpoints();           // teams and their pools, and what waits
 std::vector<Endpoint> explanation_endpoints();    // why something waits, and for how long
 std::vector<Endpoint> configuration_endpoints();  // worker configurations, providers, demand

@@ -3,8 +3,10 @@
 #include <charconv>
 
 #include <muster/codec.hpp>
+#include <muster/enum_name.hpp>
 
 #include "host/api/handlers.hpp"
+#include "host/api/payloads.hpp"
 #include "host/api/query_parameters.hpp"
 #include "host/api/queue_json.hpp"
 #include "lib/http/page_budget.hpp"
@@ -30,6 +32,7 @@ struct Body {
   std::int64_t heartbeat_seconds = 60;
   std::string cache_key = {};
   std::string token = {};
+  std::optional<json::object> payload = {};  // only checked
 
   static constexpr auto fields(auto visit) {
     return visit(optional("workerPoolId", &Body::worker_pool_id), optional("tags", &Body::tags),
@@ -37,7 +40,8 @@ struct Body {
                  optional("priority", &Body::priority), optional("deadline", &Body::deadline),
                  optional("durationSeconds", &Body::duration_seconds),
                  optional("heartbeatSeconds", &Body::heartbeat_seconds),
-                 optional("cacheKey", &Body::cache_key), optional("token", &Body::token));
+                 optional("cacheKey", &Body::cache_key), optional("token", &Body::token),
+                 optional("payload", &Body::payload));
   }
 };
 
@@ -91,6 +95,23 @@ FleetChangeOrFailure read_ask(const Call& call) {
     if (made.state == queue::RequestState::ended)
       return json_answer(request_document(made, fleet, now));
     return json_answer(request_document(made, fleet.tell_verdict(made, now), fleet));
+  });
+}
+
+// A payload is checked on a thread that may wait, before the request exists.
+void request_worker(const CallPtr& call) {
+  if (!can_change(call)) return;
+  auto change = read_ask(*call);
+  if (!change) return call->fail(change.error());
+  const json::value* payload = call->body().if_contains("payload");
+  if (!payload || !payload->is_object()) return change_fleet(call, std::move(*change));
+  run_on_worker(call, [call, change = std::move(*change)] {
+    const json::value* pool = call->body().if_contains("workerPoolId");
+    const WorkerPoolId of(pool && pool->is_string() ? std::string(pool->get_string()) : "");
+    if (const auto refusal =
+            refuse_payload(*call->host().fleet, of, call->body().at("payload").get_object()))
+      return call->fail(*refusal);
+    change_fleet(call, change);
   });
 }
 
@@ -313,7 +334,7 @@ std::vector<Endpoint> queue_request_endpoints() {
        .method = "POST",
        .path = base + "/teams/{team}/requests",
        .scopes = all_of({"muster:request-worker:<team>"}),
-       .handler = read_ask,
+       .handler = request_worker,
        .input = "WorkerRequest",
        .audit = not_audited(of_team),
        .output = "QueueRequest",

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <muster/json_schema.hpp>
+
 #include "host/pools/lifecycle.hpp"
 #include "host/pools/queue_section.hpp"
 
@@ -31,6 +33,30 @@ std::vector<queue::Strategy> read_placement_strategies(const rules::PoolSettings
                         "unknownStrategy"});
   }
   return chain;
+}
+
+// "#/properties/a~1b" → payloadSchema, properties, a/b.
+rules::Path path_in_payload_schema(std::string_view pointer) {
+  rules::Path path{"payloadSchema"};
+  while (!pointer.empty()) {
+    const std::size_t slash = pointer.find('/');
+    if (slash == std::string_view::npos) break;
+    pointer.remove_prefix(slash + 1);
+    std::string key(pointer.substr(0, pointer.find('/')));
+    for (const auto& [escaped, plain] : {std::pair("~1", "/"), std::pair("~0", "~")})
+      for (std::size_t at = 0; (at = key.find(escaped, at)) != std::string::npos; ++at)
+        key.replace(at, 2, plain);
+    path.push_back(std::move(key));
+  }
+  return path;
+}
+
+void check_payload_schema(const json::object& schema, Findings& findings) {
+  if (schema.empty()) return;
+  if (const auto compiled = json::Schema::compile(schema); !compiled)
+    findings.push_back({path_in_payload_schema(compiled.error().code),
+                        "is no valid JSON Schema: " + compiled.error().message,
+                        "correct it; `muster pool validate-payload` tries a payload"});
 }
 
 // Without a host, a name may be that of a strategy of its own: that is a warning, as long as any
@@ -75,6 +101,7 @@ ReadPool read_pool(const rules::PoolSettings& settings, const ProviderContext& p
   append(read.findings, check_worker_keys(settings.document));
   pool.placement_strategies = read_placement_strategies(settings, read.findings);
   pool.payload_schema = settings.payload_schema;
+  check_payload_schema(pool.payload_schema, read.findings);
   pool.strategy = settings.strategy.empty() ? provider_context.default_strategy : settings.strategy;
   check_strategy(settings, provider_context, read.findings);
   auto lifecycle = read_lifecycle(settings.lifecycle);

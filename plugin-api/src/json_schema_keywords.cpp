@@ -171,9 +171,10 @@ Result<void> NodeFiller::run() {
     if (only_ref && name != "$ref") continue;
     keyword_ = keyword->name;
     (this->*keyword->handler)(member.value());
-    if (!problem_.empty())
-      return Error::invalid("the schema is wrong at " + node_.path + "/" + std::string(name) +
-                            ": " + problem_);
+    if (!problem_.empty()) {
+      const std::string place = node_.path + "/" + std::string(name);
+      return Error::invalid("the schema is wrong at " + place + ": " + problem_).with_code(place);
+    }
   }
   return {};
 }

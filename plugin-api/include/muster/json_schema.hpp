@@ -46,7 +46,8 @@ class Schema {
  public:
   // Fails as `invalid`, naming the place in the schema, on a malformed keyword, on a reference to
   // something unknown, and on a pattern that cannot run in linear time (lookaround,
-  // backreferences). Keeps no pointer into its arguments.
+  // backreferences). The error's `code` is that place where it is known: "#/properties/a/type".
+  // Keeps no pointer into its arguments.
   static Result<Schema> compile(const value& schema, const SchemaRegistry& others = {},
                                 const SchemaOptions& options = {});
 

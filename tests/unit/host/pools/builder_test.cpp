@@ -77,6 +77,23 @@ warmCapacity = 11
   EXPECT_THAT(texts, HasSubstr("build.toml:18:1: lifecycle.warmCapacity: is 11, more than"));
 }
 
+TEST(Builder, a_payload_schema_that_is_none_is_told_at_the_line_of_its_mistake) {
+  Fixture fixture;
+  const auto outcome = fixture.build(configuration(R"([rules.values.payloadSchema]
+type = "object"
+[rules.values.payloadSchema.properties."a/b"]
+type = "strng"
+[rules.values.payloadSchema.properties.command]
+pattern = "(?<=a)b"
+)"));
+  EXPECT_FALSE(outcome.configuration);
+  const std::string texts = texts_of(outcome.problems);
+  EXPECT_THAT(texts, HasSubstr("is no valid JSON Schema: the schema is wrong at #/properties/"));
+  EXPECT_THAT(texts, HasSubstr("build.toml:13:1: payloadSchema.properties."));
+  EXPECT_TRUE(fixture.build(configuration("payloadSchema.properties.command.type = \"string\"\n"))
+                  .configuration);
+}
+
 TEST(Builder, a_provider_that_is_not_there_is_no_mistake_and_its_part_of_the_pool_is_left_alone) {
   Fixture fixture;
   fixture.provider().unavailable = Error::transient("waits for its plugin");

@@ -72,6 +72,8 @@ const char* const bad_values[] = {
     "placementStrategies = [\"pakc\"]\n",
     "publicWorkerKeys = [\"garbage\"]\n",
     "payloadSchema = 3\n",
+    "payloadSchema.properties.a.type = \"strng\"\n",
+    "payloadSchema.required = \"a\"\n",
     "strategy = { name = 5 }\n",
     "simulated.instanceTipes = [\"small\"]\n",
     "simulated.image = 5\n",
