@@ -10,6 +10,8 @@
 #include <muster/error.hpp>
 #include <muster/json.hpp>
 
+#include "plugins/provider/aws/words.hpp"
+
 namespace muster::aws {
 
 struct Call {

@@ -1,10 +1,10 @@
 #include "plugins/provider/aws/aws_provider.hpp"
 
-#include "plugins/provider/aws/bidding.hpp"
+#include "plugins/cloud/json_access.hpp"
+#include "plugins/cloud/machines/bids.hpp"
 #include "plugins/provider/aws/diagnosis.hpp"
 #include "plugins/provider/aws/example_api.hpp"
 #include "plugins/provider/aws/identification.hpp"
-#include "plugins/provider/aws/json_access.hpp"
 #include "plugins/provider/aws/listing.hpp"
 #include "plugins/provider/aws/termination.hpp"
 
@@ -39,21 +39,11 @@ AwsProvider::AwsProvider(Settings settings, std::unique_ptr<const IdentityKeys> 
     : settings_(std::move(settings)),
       keys_(std::move(keys)),
       api_(std::move(api)),
-      sections_(model_),
+      sections_(section_rules(), section_schema(Model())),
       regions_(settings_, *api_),
       prices_(settings_, *api_),
       launcher_(settings_, *api_, history_, recent_),
       interruptions_(settings_, *api_) {}
-
-Result<void> AwsProvider::check_epoch(const Owner& owner) {
-  std::int64_t& newest = epochs_[owner.host_id];
-  if (owner.epoch < newest)
-    return Error::invalid("host " + owner.host_id + " was superseded: this call is of its start " +
-                          std::to_string(owner.epoch) + ", and start " + std::to_string(newest) +
-                          " has made calls");
-  newest = owner.epoch;
-  return {};
-}
 
 Result<Placements> AwsProvider::placements(const PlacementsRequest&, const Context& context) {
   return regions_.placements(context);
@@ -76,11 +66,18 @@ Result<Expansion> AwsProvider::expand(const ExpandRequest& request, const Contex
 }
 
 Result<Bids> AwsProvider::bid(const BidRequest& request, const Context& context) {
-  return make_bids(request, prices_, history_, context);
+  const BidSources sources{
+      .note =
+          [&](const Machine& machine) {
+            if (machine.is_spot())
+              prices_.note(machine.region, product_of(machine), machine.instance_type);
+          },
+      .price = [&](const Machine& machine) { return prices_.of(machine, context); }};
+  return make_bids(words, request, sources, history_, context);
 }
 
 Result<Allocation> AwsProvider::allocate(const AllocateRequest& request, const Context& context) {
-  if (const auto fine = check_epoch(request.owner); !fine) return fine.error();
+  if (const auto fine = epochs_.check(request.owner); !fine) return fine.error();
   return launcher_.allocate(request, context);
 }
 
@@ -95,7 +92,7 @@ Result<Listing> AwsProvider::list(const ListRequest& request, const Context& con
 
 Result<Termination> AwsProvider::terminate(const TerminateRequest& request,
                                            const Context& context) {
-  if (const auto fine = check_epoch(request.owner); !fine) return fine.error();
+  if (const auto fine = epochs_.check(request.owner); !fine) return fine.error();
   return terminate_instances(request, *api_, recent_, context);
 }
 

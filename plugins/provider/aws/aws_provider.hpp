@@ -1,13 +1,12 @@
 // Machines of an AWS account.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include <muster/provider.hpp>
 
+#include "plugins/cloud/machines/ownership.hpp"
 #include "plugins/provider/aws/identity_keys.hpp"
 #include "plugins/provider/aws/interruptions.hpp"
 #include "plugins/provider/aws/launching.hpp"
@@ -38,13 +37,9 @@ class AwsProvider final : public Provider {
   Result<Diagnosis> diagnose(const DiagnoseRequest& request, const Context& context) override;
 
  private:
-  // A host that another start has superseded.
-  Result<void> check_epoch(const Owner& owner);
-
   const Settings settings_;
   const std::unique_ptr<const IdentityKeys> keys_;
   const std::unique_ptr<Api> api_;
-  const Model model_;
   const SectionReader sections_;
   Regions regions_;
   Prices prices_;
@@ -52,7 +47,7 @@ class AwsProvider final : public Provider {
   RecentInstances recent_;
   Launcher launcher_;
   Interruptions interruptions_;
-  std::map<std::string, std::int64_t> epochs_;  // the newest seen of each host
+  Epochs epochs_;
 };
 
 }  // namespace muster::aws

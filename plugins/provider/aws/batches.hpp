@@ -10,6 +10,7 @@
 
 #include <muster/provider_types.hpp>
 
+#include "plugins/cloud/machines/ownership.hpp"
 #include "plugins/provider/aws/api.hpp"
 
 namespace muster::aws {
@@ -19,7 +20,7 @@ namespace muster::aws {
 struct Batch {
   std::vector<IdempotencyKey> keys;
   Call call;
-  std::map<std::string, std::string> tags;
+  Tags tags;
   std::optional<std::vector<Launch>> launches = {};  // once AWS has answered
   Time made{};
 };

@@ -56,11 +56,10 @@ json::object config_schema() {
                                            {"description",
                                             "Where spot prices come from: AWS's price history, "
                                             "which it is unless given, or priceTable"}};
-  properties["priceTable"] = map_schema(
+  properties["priceTable"] = price_table_schema(
       "Prices in dollars an hour. A key is a type (m5.large), a region or zone and a type "
       "(us-east-1/m5.large), or place, market and type (us-east-1a/spot/m5.large); the most exact "
-      "one counts. On-demand prices that are not here are estimated from built-in list prices",
-      {{"type", "number"}, {"minimum", 0}});
+      "one counts. On-demand prices that are not here are estimated from built-in list prices");
   properties["identityKeys"] = identity_keys_schema();
   properties["identityKeysOnly"] =
       of_type("boolean", "Trust identityKeys alone, and none of the built-in certificates");

@@ -10,10 +10,7 @@
 namespace muster::aws {
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr std::int64_t shortest_role = 900, longest_role = 43'200;
-constexpr std::size_t most_metadata_bytes = 64 << 10;
 
 bool is_session_name(std::string_view name) {
   return name.size() >= 2 && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
@@ -69,11 +66,8 @@ std::string mistake_in_credentials(const CredentialsSettings& settings) {
   return {};
 }
 
-// Files are named by absolute paths: the plugin's working folder is the host's business.
-std::string mistake_in_paths(const ConnectionSettings& settings) {
-  const CredentialsSettings& credentials = settings.credentials;
+std::string mistake_in_paths(const CredentialsSettings& credentials) {
   std::vector<std::pair<const char*, std::string>> paths = {
-      {"caFile", settings.ca_file},
       {"credentials.configFile", credentials.config_file},
       {"credentials.credentialsFile", credentials.credentials_file}};
   if (credentials.static_keys)
@@ -81,40 +75,27 @@ std::string mistake_in_paths(const ConnectionSettings& settings) {
   if (credentials.web_identity)
     paths.push_back({"credentials.webIdentity.tokenFile", credentials.web_identity->token_file});
   for (const auto& [key, path] : paths)
-    if (!path.empty() && !path.starts_with('/'))
-      return std::string(key) + ": \"" + path + "\" is not an absolute path";
+    if (auto wrong = cloud::mistake_in_path(key, path); !wrong.empty()) return wrong;
   return {};
 }
 
-std::string mistake_in(const ConnectionSettings& settings) {
-  if (auto wrong = mistake_in_credentials(settings.credentials); !wrong.empty()) return wrong;
-  if (auto wrong = mistake_in_paths(settings); !wrong.empty()) return wrong;
-  for (const auto& [key, url] : settings.endpoints)
-    if (const auto wrong = mistake_in_endpoint(key, url, settings.plain_http); !wrong.empty())
-      return "endpoints." + key + ": " + wrong;
-  if (settings.proxy && !settings.proxy->empty())
-    if (const auto url = parse_http_url(*settings.proxy); !url)
-      return url.error().code == url_has_user
-                 ? "proxy: has a password in it, which would end up in logs; let the proxy know "
-                   "this machine's address instead"
-                 : "proxy: " + url.error().message;
-  if (!(settings.timeout_seconds >= 0.1 && settings.timeout_seconds <= 600))
-    return "timeoutSeconds: is not between 0.1 and 600";
-  if (settings.max_answer_bytes < 1024 || settings.max_answer_bytes > (std::int64_t{1} << 30))
-    return "maxAnswerBytes: is not between 1024 and 1073741824";
-  return {};
-}
+// The one key of a configuration that says who muster is.
+struct CredentialsDocument {
+  CredentialsSettings credentials = {};
+  static constexpr auto fields(auto visit) {
+    return visit(optional("credentials", &CredentialsDocument::credentials));
+  }
+};
 
 // What calls rest on; the members are in the order in which they need each other.
 class HttpApi final : public Api {
  public:
   HttpApi(ConnectionSettings settings, const std::string& region)
       : settings_(std::move(settings)),
-        session_(transport_for(settings_), session_settings(settings_), cloud::real_timing()),
-        metadata_(near_transport(),
-                  {.attempts = 2, .timeout = 2s, .max_answer_bytes = most_metadata_bytes},
-                  cloud::real_timing()),
-        wire_(session_, Endpoints(settings_.endpoints)),
+        session_(cloud::transport_for(settings_.reach),
+                 cloud::session_settings_for(settings_.reach), cloud::real_timing()),
+        metadata_(cloud::near_transport(), cloud::near_session_settings(), cloud::real_timing()),
+        wire_(session_, Endpoints(settings_.reach.endpoints)),
         credentials_(credentials_fetch(
             {.settings = settings_, .region = region, .wire = wire_, .metadata = metadata_})) {}
 
@@ -123,32 +104,12 @@ class HttpApi final : public Api {
   }
 
   std::optional<std::chrono::milliseconds> clock_offset(const std::string& region) override {
-    const auto url = Endpoints(settings_.endpoints).url("ec2", region);
+    const auto url = Endpoints(settings_.reach.endpoints).url("ec2", region);
     if (!url) return std::nullopt;
     return session_.clock_offset(*url);
   }
 
  private:
-  static std::shared_ptr<cloud::Transport> transport_for(const ConnectionSettings& settings) {
-    return std::make_shared<cloud::PooledTransport>(
-        http_client::Settings{.max_concurrent = 1,
-                              .max_body_bytes = static_cast<std::size_t>(settings.max_answer_bytes),
-                              .ca_file = settings.ca_file,
-                              .proxy = settings.proxy});
-  }
-  static std::shared_ptr<cloud::Transport> near_transport() {
-    return std::make_shared<cloud::PooledTransport>(
-        http_client::Settings{.max_concurrent = 1,
-                              .max_body_bytes = most_metadata_bytes,
-                              .connect_timeout = 1s,
-                              .proxy = ""});
-  }
-  static cloud::SessionSettings session_settings(const ConnectionSettings& settings) {
-    return {.timeout = std::chrono::milliseconds(
-                static_cast<std::int64_t>(settings.timeout_seconds * 1000)),
-            .max_answer_bytes = static_cast<std::size_t>(settings.max_answer_bytes)};
-  }
-
   const ConnectionSettings settings_;
   cloud::Session session_, metadata_;
   Wire wire_;
@@ -158,12 +119,16 @@ class HttpApi final : public Api {
 }  // namespace
 
 Result<ConnectionSettings> read_connection(const json::object& config) {
-  ConnectionSettings settings;
+  CredentialsDocument read;
   codec::Reader reader;
-  reader.read(json::value(config), settings);
+  reader.read(json::value(config), read);
   if (reader.failed()) return Error::invalid(reader.mistake());
-  if (const std::string wrong = mistake_in(settings); !wrong.empty()) return Error::invalid(wrong);
-  return settings;
+  for (const auto& wrong :
+       {mistake_in_credentials(read.credentials), mistake_in_paths(read.credentials)})
+    if (!wrong.empty()) return Error::invalid(wrong);
+  auto reach = cloud::read_reach(config, mistake_in_endpoint);
+  if (!reach) return reach.error();
+  return ConnectionSettings{std::move(read.credentials), std::move(*reach)};
 }
 
 std::unique_ptr<Api> connect(const ConnectionSettings& settings, const std::string& region) {

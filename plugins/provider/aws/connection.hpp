@@ -10,7 +10,7 @@
 #include <muster/fields.hpp>
 #include <muster/json.hpp>
 
-#include "plugins/cloud/session.hpp"
+#include "plugins/cloud/machines/reach.hpp"
 #include "plugins/provider/aws/api.hpp"
 
 namespace muster::aws {
@@ -77,23 +77,9 @@ struct CredentialsSettings {
 
 struct ConnectionSettings {
   CredentialsSettings credentials = {};
-  // By service ("ec2") or by service and region ("ec2/us-east-1"). `{region}` in a URL is replaced.
-  std::map<std::string, std::string> endpoints = {};
-  std::optional<std::string> proxy = {};  // empty: none; nothing: what the environment says
-  bool plain_http = false;                // allow http:// to other machines
-  std::string ca_file = {};               // trusted instead of the system's certificates
-  double timeout_seconds = 30;            // of one request
-  std::int64_t max_answer_bytes = 32 << 20;
-
-  static constexpr auto fields(auto visit) {
-    return visit(optional("credentials", &ConnectionSettings::credentials),
-                 optional("endpoints", &ConnectionSettings::endpoints),
-                 optional("plainHttp", &ConnectionSettings::plain_http),
-                 optional("proxy", &ConnectionSettings::proxy),
-                 optional("caFile", &ConnectionSettings::ca_file),
-                 optional("timeoutSeconds", &ConnectionSettings::timeout_seconds),
-                 optional("maxAnswerBytes", &ConnectionSettings::max_answer_bytes));
-  }
+  // Endpoints are by service ("ec2") or by service and region ("ec2/us-east-1"). `{region}` in a
+  // URL is replaced.
+  cloud::ReachSettings reach = {};
 };
 
 // The schema's properties, for the provider's configSchema.

@@ -57,31 +57,12 @@ json::object credentials_schema() {
 }  // namespace
 
 json::object connection_properties() {
-  const ConnectionSettings defaults;
-  return {{"credentials", credentials_schema()},
-          {"endpoints",
-           json::object{
-               {"type", "object"},
-               {"additionalProperties", text("An http(s) URL; {region} in it is replaced")},
-               {"description",
-                "Other addresses of services (VPC endpoints, emulators): by service (ec2, sts, "
-                "sqs, servicequotas), or by service and region (ec2/us-east-1)"}}},
-          {"plainHttp",
-           json::object{{"type", "boolean"},
-                        {"default", false},
-                        {"description", "Allow endpoints with http:// on other machines"}}},
-          {"proxy", text("A proxy to go through; empty: none; absent: what the environment says")},
-          {"caFile", text("Absolute path of the certificates to trust instead of the system's")},
-          {"timeoutSeconds", json::object{{"type", "number"},
-                                          {"minimum", 0.1},
-                                          {"maximum", 600},
-                                          {"default", defaults.timeout_seconds},
-                                          {"description", "How long AWS may take for one answer"}}},
-          {"maxAnswerBytes", json::object{{"type", "integer"},
-                                          {"minimum", 1024},
-                                          {"maximum", 1 << 30},
-                                          {"default", defaults.max_answer_bytes},
-                                          {"description", "A longer answer is refused"}}}};
+  json::object properties = cloud::reach_properties(
+      "Other addresses of services (VPC endpoints, emulators): by service (ec2, sts, sqs, "
+      "servicequotas), or by service and region (ec2/us-east-1)",
+      "An http(s) URL; {region} in it is replaced");
+  properties["credentials"] = credentials_schema();
+  return properties;
 }
 
 }  // namespace muster::aws

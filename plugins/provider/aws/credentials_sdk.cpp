@@ -81,16 +81,16 @@ Aws::Client::ClientConfiguration client_configuration(const CredentialsParts& pa
   values.shouldDisableIMDS = true;
   Aws::Client::ClientConfiguration configuration(values);
   configuration.region = parts.region;
-  if (parts.settings.endpoints.contains("sts/" + parts.region) ||
-      parts.settings.endpoints.contains("sts"))
+  if (parts.settings.reach.endpoints.contains("sts/" + parts.region) ||
+      parts.settings.reach.endpoints.contains("sts"))
     configuration.endpointOverride =
-        Endpoints(parts.settings.endpoints).url("sts", parts.region).value();
-  configuration.caFile = parts.settings.ca_file;
+        Endpoints(parts.settings.reach.endpoints).url("sts", parts.region).value();
+  configuration.caFile = parts.settings.reach.ca_file;
   configuration.requestTimeoutMs = static_cast<long>(context.time_left().count());
   configuration.connectTimeoutMs = std::min(10'000L, configuration.requestTimeoutMs);
   configuration.retryStrategy = Aws::MakeShared<Aws::Client::DefaultRetryStrategy>(tag, 2);
-  if (parts.settings.proxy && !parts.settings.proxy->empty()) {
-    const Url proxy = parse_http_url(*parts.settings.proxy).value();
+  if (parts.settings.reach.proxy && !parts.settings.reach.proxy->empty()) {
+    const Url proxy = parse_http_url(*parts.settings.reach.proxy).value();
     configuration.proxyScheme = proxy.tls ? Aws::Http::Scheme::HTTPS : Aws::Http::Scheme::HTTP;
     configuration.proxyHost = proxy.address();
     configuration.proxyPort = proxy.port;

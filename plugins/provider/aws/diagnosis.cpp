@@ -4,24 +4,13 @@
 #include <map>
 #include <set>
 
+#include "plugins/cloud/json_access.hpp"
+#include "plugins/cloud/parallel.hpp"
 #include "plugins/provider/aws/instances.hpp"
-#include "plugins/provider/aws/json_access.hpp"
 #include "plugins/provider/aws/launching.hpp"
 #include "plugins/provider/aws/region_diagnosis.hpp"
-#include "plugins/provider/aws/regions.hpp"
 
 namespace muster::aws {
-
-Diagnosis::Check good(std::string subject, std::string message) {
-  return {std::move(subject), CheckOutcome::good, std::move(message), {}};
-}
-
-Diagnosis::Check failed(std::string subject, const Error& error, std::string remedy) {
-  return {std::move(subject), CheckOutcome::failed, error.message,
-          remedy.empty() ? std::string("see the message; docs/clouds/aws.md says what the provider "
-                                       "needs")
-                         : std::move(remedy)};
-}
 
 namespace {
 
@@ -29,7 +18,7 @@ Diagnosis::Check check_credentials(const Settings& settings, Api& api, const Con
   const auto answer = api.call(
       {.service = "sts", .region = settings.home_region, .action = "GetCallerIdentity"}, context);
   if (!answer)
-    return failed("credentials", answer.error(),
+    return failed(words, "credentials", answer.error(),
                   "check `credentials` in the provider's configuration, and that this machine can "
                   "reach sts in " +
                       settings.home_region);
@@ -54,7 +43,7 @@ Diagnosis::Check check_queue(const std::string& region, const std::string& queue
                                                {"WaitTimeSeconds", 0}}},
                                context);
   if (!answer)
-    return failed(subject, answer.error(),
+    return failed(words, subject, answer.error(),
                   "check the URL in interruptionQueues, and allow sqs:ReceiveMessage and "
                   "sqs:DeleteMessage on the queue");
   return good(subject, "messages can be received");
@@ -63,7 +52,7 @@ Diagnosis::Check check_queue(const std::string& region, const std::string& queue
 }  // namespace
 
 Diagnosis diagnosis_without_regions(const Settings& settings, const Error& error) {
-  return {{failed("regions", error,
+  return {{failed(words, "regions", error,
                   "`regions` is \"all\", so ec2 in " + settings.home_region +
                       " is asked for the account's regions; check the credentials and the network, "
                       "or list the regions")}};
@@ -79,17 +68,8 @@ Diagnosis make_diagnosis(const DiagnoseRequest& request, const Settings& setting
       by_region[region->second].push_back(&launch_config);
   }
   Diagnosis diagnosis{{check_credentials(settings, api, context)}};
-  if (const auto offset = api.clock_offset(settings.home_region)) {
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*offset).count();
-    if (std::abs(seconds) < 60)
-      diagnosis.checks.push_back(good("clock", "it differs from AWS's by less than a minute"));
-    else
-      diagnosis.checks.push_back({"clock", CheckOutcome::failed,
-                                  "this machine's clock is " + std::to_string(std::abs(seconds)) +
-                                      " s " + (seconds > 0 ? "behind" : "ahead of") +
-                                      " AWS's; requests are signed with AWS's time meanwhile",
-                                  "set the clock, for example with chrony or systemd-timesyncd"});
-  }
+  if (const auto offset = api.clock_offset(settings.home_region))
+    diagnosis.checks.push_back(check_of_clock(words, *offset));
   std::vector<std::vector<Diagnosis::Check>> checks(regions.size());
   in_parallel(regions.size(), [&](std::size_t at) {
     const auto found = by_region.find(regions[at]);
@@ -103,12 +83,7 @@ Diagnosis make_diagnosis(const DiagnoseRequest& request, const Settings& setting
       checks[at].push_back(check_queue(regions[at], queue->second, api, context));
   });
   for (auto& of_region : checks) std::ranges::move(of_region, std::back_inserter(diagnosis.checks));
-  if (request.launch_configs.empty())
-    diagnosis.checks.push_back(
-        {"launch configurations", CheckOutcome::unknown,
-         "no pool has a launch configuration for this provider, so no image, subnet or quota was "
-         "checked",
-         "name the provider in a worker configuration and give it a section `aws`"});
+  if (request.launch_configs.empty()) diagnosis.checks.push_back(nothing_to_launch(words));
   return diagnosis;
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "lib/url/url.hpp"
-#include "plugins/provider/aws/documents.hpp"
+#include "plugins/cloud/machines/reach.hpp"
+#include "plugins/provider/aws/words.hpp"
 
 namespace muster::aws {
 namespace {
@@ -27,7 +27,7 @@ bool is_region_name(std::string_view text) {
 }
 
 std::string dns_suffix(std::string_view region) {
-  const json::value document = read_document("partitions");
+  const json::value document = documents.read("partitions");
   const json::array& partitions = document.at("partitions").as_array();
   std::string suffix(partitions.front().at("dnsSuffix").as_string());
   std::size_t longest = 0;
@@ -58,13 +58,7 @@ std::string mistake_in_endpoint(const std::string& key, const std::string& text,
     return "\"" + service + "\" is none of the services ec2, sts, sqs and servicequotas";
   if (slash != key.npos && !is_region_name(std::string_view(key).substr(slash + 1)))
     return "\"" + key.substr(slash + 1) + "\" is no name of a region; they are like us-east-1";
-  const auto url = parse_http_url(with_region(text, "us-east-1"));
-  if (!url) return "the URL " + url.error().message;
-  if (url->has_query || url->has_fragment) return "the URL has a query or a fragment";
-  if (!url->tls && !plain_http && !url->is_loopback())
-    return "the URL would send session tokens in clear text; use https://, or set plainHttp if the "
-           "network is trusted";
-  return {};
+  return mistake_in_url(with_region(text, "us-east-1"), plain_http);
 }
 
 }  // namespace muster::aws

@@ -2,7 +2,7 @@
 
 #include <muster/codec.hpp>
 
-#include "plugins/provider/aws/json_access.hpp"
+#include "plugins/cloud/json_access.hpp"
 
 namespace muster::aws {
 namespace {

@@ -9,8 +9,7 @@
 #include <openssl/x509.h>
 
 #include "lib/crypto/openssl_pointer.hpp"
-#include "plugins/provider/aws/documents.hpp"
-#include "plugins/provider/aws/json_access.hpp"
+#include "plugins/cloud/json_access.hpp"
 
 namespace muster::aws {
 namespace {
@@ -105,7 +104,7 @@ Result<std::unique_ptr<const IdentityKeys>> IdentityKeys::read(const Settings& s
     keys->keys_.push_back(std::move(key));
   }
   if (!settings.built_in_identity_keys) return std::unique_ptr<const IdentityKeys>(std::move(keys));
-  const json::value document = read_document("identity_certificates");
+  const json::value document = documents.read("identity_certificates");
   for (const json::value& entry : document.as_array()) {
     const json::object& row = entry.as_object();
     Key key;

@@ -1,4 +1,4 @@
-// EC2's instances as muster's, and the tags by which muster knows its own.
+// EC2's instances as muster's.
 #pragma once
 
 #include <map>
@@ -7,25 +7,17 @@
 
 #include <muster/provider_types.hpp>
 
+#include "plugins/cloud/machines/ownership.hpp"
+#include "plugins/provider/aws/words.hpp"
+
 namespace muster::aws {
 
-namespace tag {
-inline constexpr const char* host = "muster-host";
-inline constexpr const char* provider = "muster-provider";
-inline constexpr const char* pool = "muster-pool";
-inline constexpr const char* launch_config = "muster-launch-config";
-inline constexpr const char* epoch = "muster-epoch";
-inline constexpr const char* capacity = "muster-capacity";
-inline constexpr const char* keys = "muster-keys";
-inline constexpr const char* name = "Name";
-}  // namespace tag
-
-// The tags of all machines of one launch. Those of the team cannot replace muster's own.
-std::map<std::string, std::string> tags_of(const AllocateRequest& request,
-                                           const json::object* team_tags, const std::string& keys);
+// muster's tags, and the name that AWS's console shows.
+Tags tags_of_launch(const AllocateRequest& request, const json::object* team_tags,
+                    const std::string& keys);
 
 // [{"Key": ..., "Value": ...}]
-json::array tag_list(const std::map<std::string, std::string>& tags);
+json::array tag_list(const Tags& tags);
 
 // Of an instance of RunInstances' or DescribeInstances' answer. `account` is the OwnerId of its
 // reservation. Nothing if it lacks an id or muster's own tags: somebody has removed them.

@@ -2,15 +2,14 @@
 
 #include <muster/codec.hpp>
 
-#include "plugins/provider/aws/json_access.hpp"
+#include "plugins/cloud/json_access.hpp"
 
 namespace muster::aws {
 namespace {
 
 using namespace std::chrono_literals;
 constexpr auto notice_time = 2min;  // from AWS's warning to the end
-constexpr auto notices_repeated_for = 10min;
-constexpr int most_receives = 20;  // of up to ten messages each
+constexpr int most_receives = 20;   // of up to ten messages each
 
 }  // namespace
 
@@ -53,10 +52,7 @@ Result<Notices> Interruptions::collect(const Context& context) {
                 "the queue of interruptions of " + region + " cannot be read: " + error->message);
   }
   if (error && failed == settings_.interruption_queues.size()) return *error;
-  std::erase_if(known_, [&](const auto& entry) { return entry.second.until <= context.now(); });
-  Notices notices;
-  for (const auto& [id, known] : known_) notices.notices.push_back(known.notice);
-  return notices;
+  return board_.notices(context.now());
 }
 
 Result<void> Interruptions::receive(const std::string& region, const std::string& queue,
@@ -75,13 +71,12 @@ Result<void> Interruptions::receive(const std::string& region, const std::string
       delivered_.push_back({region, queue, text_of(message, "ReceiptHandle")});
       const auto event = read_event(text_of(message, "Body"), context.now());
       if (!event) return;
-      if (event->has_ended) {
-        known_.erase(event->instance_id);
-        return;
-      }
-      known_[event->instance_id] = {{WorkerGroup(event->region.empty() ? region : event->region),
-                                     WorkerId(event->instance_id), event->interruption},
-                                    event->interruption.at + notices_repeated_for};
+      const WorkerGroup group(event->region.empty() ? region : event->region);
+      const WorkerId id(event->instance_id);
+      if (event->has_ended)
+        board_.ended(group, id);
+      else
+        board_.add({group, id, event->interruption});
     });
     if (received < 10) break;
   }

@@ -7,6 +7,7 @@
 
 #include <muster/provider_types.hpp>
 
+#include "plugins/cloud/machines/notice_board.hpp"
 #include "plugins/provider/aws/api.hpp"
 #include "plugins/provider/aws/settings.hpp"
 
@@ -39,15 +40,10 @@ class Interruptions {
   struct Delivered {
     std::string region, queue, handle;
   };
-  struct Known {
-    Notices::Notice notice;
-    Time until{};
-  };
-
   const Settings& settings_;
   Api& api_;
   std::vector<Delivered> delivered_;
-  std::map<std::string, Known> known_;  // by instance
+  NoticeBoard board_;
 };
 
 }  // namespace muster::aws

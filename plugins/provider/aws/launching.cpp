@@ -5,11 +5,12 @@
 #include <set>
 
 #include "lib/crypto/sha256.hpp"
+#include "lib/hawk/hawk.hpp"
+#include "plugins/cloud/json_access.hpp"
+#include "plugins/cloud/machines/key_list.hpp"
+#include "plugins/cloud/machines/user_data.hpp"
 #include "plugins/provider/aws/instances.hpp"
-#include "plugins/provider/aws/json_access.hpp"
-#include "plugins/provider/aws/key_list.hpp"
 #include "plugins/provider/aws/listing.hpp"
-#include "plugins/provider/aws/user_data.hpp"
 
 namespace muster::aws {
 namespace {
@@ -39,16 +40,6 @@ json::object spot_options(const Machine& machine) {
   return {{"MarketType", "spot"}, {"SpotOptions", std::move(options)}};
 }
 
-void set_default(json::object& object, const char* key, json::value value) {
-  if (!object.contains(key)) object[key] = std::move(value);
-}
-
-json::object& table_in(json::object& object, const char* key) {
-  json::value& value = object[key];
-  if (!value.is_object()) value.emplace_object();
-  return value.get_object();
-}
-
 Error not_seen(const AllocateRequest& request) {
   return Error::transient(
              "an earlier call may have launched this worker, and EC2 does not list it; it is not "
@@ -76,12 +67,12 @@ bool ends_all(const Error& error) {
 }  // namespace
 
 Result<json::object> launch_parameters(const Machine& machine, const AllocateRequest& request) {
-  auto user_data =
-      make_user_data(machine, request.launch_config.launch_config_id.str(), request.registration);
+  auto user_data = make_user_data(words, {}, machine, request.launch_config.launch_config_id.str(),
+                                  request.registration);
   if (!user_data) return user_data.error();
   json::object parameters = *machine.launch;
   parameters["InstanceType"] = machine.instance_type;
-  parameters["UserData"] = base64(*user_data);
+  parameters["UserData"] = hawk::base64(*user_data);
   if (machine.is_spot()) parameters["InstanceMarketOptions"] = spot_options(machine);
   if (!machine.zone.empty()) table_in(parameters, "Placement")["AvailabilityZone"] = machine.zone;
   json::object& metadata = table_in(parameters, "MetadataOptions");
@@ -100,7 +91,7 @@ json::array tag_specifications(const Machine& machine, const json::array& tags) 
 }
 
 Result<Allocation> Launcher::allocate(const AllocateRequest& request, const Context& context) {
-  const auto machine = read_machine(request.launch_config);
+  const auto machine = read_machine(words, request.launch_config);
   if (!machine) return machine.error();
   if (!settings_.uses(machine->region))
     return Error::config("region " + machine->region +
@@ -190,7 +181,7 @@ Result<std::vector<Batch*>> Launcher::batches_for(const AllocateRequest& request
                            .zone = machine.zone,
                            .instance_type = machine.type_and_market(),
                            .launch_config_id = request.launch_config.launch_config_id.str()}},
-        .tags = tags_of(request, machine.tags, packed.text),
+        .tags = tags_of_launch(request, machine.tags, packed.text),
         .made = context.now()};
     json::object& call = batch.call.parameters;
     call["MinCount"] = 1;

@@ -3,11 +3,11 @@
 
 #include <muster/provider_types.hpp>
 
+#include "plugins/cloud/machines/launch_history.hpp"
+#include "plugins/cloud/machines/recent_instances.hpp"
 #include "plugins/provider/aws/api.hpp"
 #include "plugins/provider/aws/batches.hpp"
-#include "plugins/provider/aws/launch_history.hpp"
 #include "plugins/provider/aws/quotas.hpp"
-#include "plugins/provider/aws/recent_instances.hpp"
 #include "plugins/provider/aws/settings.hpp"
 
 namespace muster::aws {

@@ -1,9 +1,9 @@
 #include "plugins/provider/aws/listing.hpp"
 
+#include "plugins/cloud/json_access.hpp"
 #include "plugins/cloud/pages.hpp"
+#include "plugins/cloud/parallel.hpp"
 #include "plugins/provider/aws/instances.hpp"
-#include "plugins/provider/aws/json_access.hpp"
-#include "plugins/provider/aws/regions.hpp"
 
 namespace muster::aws {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <muster/provider_types.hpp>
 
+#include "plugins/cloud/machines/recent_instances.hpp"
 #include "plugins/provider/aws/api.hpp"
-#include "plugins/provider/aws/recent_instances.hpp"
 
 namespace muster::aws {
 

@@ -1,6 +1,6 @@
 #include "plugins/provider/aws/model.hpp"
 
-#include "plugins/provider/aws/documents.hpp"
+#include "plugins/provider/aws/words.hpp"
 
 namespace muster::aws {
 namespace {
@@ -85,7 +85,7 @@ class Model::Builder {
 };
 
 Model::Model() {
-  const json::value model = read_document("model");
+  const json::value model = documents.read("model");
   const json::object& document = model.as_object();
   for (const auto& entry : document) {
     const json::object& about = entry.value().as_object();

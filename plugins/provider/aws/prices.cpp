@@ -5,9 +5,8 @@
 
 #include <muster/codec.hpp>
 
+#include "plugins/cloud/json_access.hpp"
 #include "plugins/cloud/pages.hpp"
-#include "plugins/provider/aws/documents.hpp"
-#include "plugins/provider/aws/json_access.hpp"
 
 namespace muster::aws {
 namespace {
@@ -62,26 +61,8 @@ std::optional<double> number_in(const std::string& text) {
 
 }  // namespace
 
-std::optional<double> price_in_table(const std::map<std::string, double>& table,
-                                     const Machine& machine) {
-  const auto find = [&](const std::string& key) -> std::optional<double> {
-    const auto found = table.find(key);
-    if (found == table.end()) return std::nullopt;
-    return found->second;
-  };
-  for (const std::string& place : {machine.zone, machine.region}) {
-    if (place.empty()) continue;
-    if (const auto price = find(place + "/" + machine.market + "/" + machine.instance_type))
-      return price;
-    if (!machine.is_spot())
-      if (const auto price = find(place + "/" + machine.instance_type)) return price;
-  }
-  if (const auto price = find(machine.market + "/" + machine.instance_type)) return price;
-  return machine.is_spot() ? std::nullopt : find(machine.instance_type);
-}
-
 ListPrices::ListPrices() {
-  const json::value document = read_document("list_prices");
+  const json::value document = documents.read("list_prices");
   for (const auto& [family, price] : document.as_object().at("largeInDollars").as_object())
     large_.emplace(family, price.to_number<double>());
 }
@@ -118,6 +99,7 @@ Result<Price> Prices::on_demand_price(const Machine& machine) const {
 }
 
 Result<Price> Prices::spot_price(const Machine& machine, const Context& context) {
+  const std::string product = product_of(machine);
   if (!settings_.spot_history)
     return Error::config("there is no spot price of " + machine.instance_type + " in " +
                          machine.zone + "; add \"" + machine.region + "/spot/" +
@@ -125,7 +107,7 @@ Result<Price> Prices::spot_price(const Machine& machine, const Context& context)
                          "\" to priceTable in the provider's configuration, or set priceSource to "
                          "spotHistory")
         .hold_for(prices_fresh_for);
-  const Place place{machine.region, machine.product};
+  const Place place{machine.region, product};
   Book& book = books_[place];
   book.wanted.insert(machine.instance_type);
   const bool is_new = !book.asked.contains(machine.instance_type);
@@ -138,8 +120,7 @@ Result<Price> Prices::spot_price(const Machine& machine, const Context& context)
     return Price{found->second, "the highest spot price of the last 30 minutes"};
   if (book.error) return *book.error;
   return Error::capacity("AWS has no spot price of " + machine.instance_type + " in " +
-                         machine.zone + " for " + machine.product +
-                         ", so it does not sell it there")
+                         machine.zone + " for " + product + ", so it does not sell it there")
       .hold_for(prices_fresh_for);
 }
 

@@ -15,15 +15,6 @@
 
 namespace muster::aws {
 
-struct Price {
-  double per_hour = 0;
-  std::string source;  // in words: "the highest spot price of the last 30 minutes"
-};
-
-// The entry of the operator's table that fits best; nothing if none does.
-std::optional<double> price_in_table(const std::map<std::string, double>& table,
-                                     const Machine& machine);
-
 // AWS's list prices of us-east-1 for the families that are built in, by the size of the type.
 class ListPrices {
  public:

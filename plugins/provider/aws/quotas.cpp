@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "plugins/provider/aws/documents.hpp"
-#include "plugins/provider/aws/json_access.hpp"
+#include "plugins/cloud/json_access.hpp"
 
 namespace muster::aws {
 namespace {
@@ -30,7 +29,7 @@ std::string limit_in(const std::string& message) {
 }  // namespace
 
 Quotas::Quotas() {
-  const json::value document = read_document("quotas");
+  const json::value document = documents.read("quotas");
   for (const json::value& entry : document.as_array()) {
     const json::object& row = entry.as_object();
     rows_.push_back({{}, text_of(row, "name"), text_of(row, "onDemand"), text_of(row, "spot")});

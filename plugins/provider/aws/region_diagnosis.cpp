@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "plugins/cloud/json_access.hpp"
 #include "plugins/cloud/pages.hpp"
 #include "plugins/provider/aws/instances.hpp"
-#include "plugins/provider/aws/json_access.hpp"
 #include "plugins/provider/aws/launching.hpp"
 
 namespace muster::aws {
@@ -50,7 +50,7 @@ RegionDiagnosis::RegionDiagnosis(const Owner& owner, std::string region,
       api_(api),
       context_(context) {
   for (const LaunchConfig* launch_config : launch_configs_) {
-    const auto machine = read_machine(*launch_config);
+    const auto machine = read_machine(words, *launch_config);
     if (!machine) continue;
     const json::object& launch = *machine->launch;
     if (const std::string image = text_of(launch, "ImageId"); !image.empty())
@@ -77,14 +77,14 @@ std::vector<Diagnosis::Check> RegionDiagnosis::run() {
   const auto reached = ask("DescribeAvailabilityZones", {});
   if (!reached &&
       (reached.error().code == no_answer_code || reached.error().code == bad_answer_code)) {
-    checks_.push_back(failed(region_ + ": network", reached.error(),
+    checks_.push_back(failed(words, region_ + ": network", reached.error(),
                              "check the network path, `proxy` and `endpoints`; a machine without "
                              "internet access needs a VPC endpoint for ec2 in this region"));
     return std::move(checks_);
   }
   checks_.push_back(good(region_ + ": network", "ec2 answers"));
   if (!reached)
-    checks_.push_back(failed(region_ + ": DescribeAvailabilityZones", reached.error(),
+    checks_.push_back(failed(words, region_ + ": DescribeAvailabilityZones", reached.error(),
                              "allow ec2:DescribeAvailabilityZones, or enable the region for the "
                              "account"));
   check_permissions();
@@ -113,7 +113,7 @@ void RegionDiagnosis::check_permission(const char* action, json::object paramete
     checks_.push_back(good(subject, "permitted"));
   else
     checks_.push_back(failed(
-        subject, answer.error(),
+        words, subject, answer.error(),
         answer.error().error_class == ErrorClass::auth
             ? std::string("allow ec2:") + action + "; docs/clouds/aws.md has the whole policy"
             : std::string()));
@@ -124,7 +124,7 @@ void RegionDiagnosis::check_permissions() {
   const std::string subject = region_ + ": ec2:DescribeInstances";
   const auto listed = ask("DescribeInstances", {{"Filters", owner_filters(owner_)}});
   if (!listed) {
-    checks_.push_back(failed(subject, listed.error(), "allow ec2:DescribeInstances"));
+    checks_.push_back(failed(words, subject, listed.error(), "allow ec2:DescribeInstances"));
     return;
   }
   checks_.push_back(good(subject, "permitted"));
@@ -158,16 +158,18 @@ void RegionDiagnosis::check_launches() {
     const std::string subject = region_ + ": launch " + launch_config->worker_pool_id.str() + " " +
                                 launch_config->launch_config_id.str() + " (" +
                                 launch_config->instance_type + ")";
-    const auto machine = read_machine(*launch_config);
+    const auto machine = read_machine(words, *launch_config);
     if (!machine) {
-      checks_.push_back(failed(subject, machine.error(), "correct the worker configuration"));
+      checks_.push_back(
+          failed(words, subject, machine.error(), "correct the worker configuration"));
       continue;
     }
     const AllocateRequest request{
         .owner = owner_, .launch_config = *launch_config, .idempotency_keys = {}};
     auto parameters = launch_parameters(*machine, request);
     if (!parameters) {
-      checks_.push_back(failed(subject, parameters.error(), "correct the worker configuration"));
+      checks_.push_back(
+          failed(words, subject, parameters.error(), "correct the worker configuration"));
       continue;
     }
     if (!seen.insert(json::write(*parameters)).second) continue;
@@ -182,14 +184,14 @@ void RegionDiagnosis::check_launches() {
     (*parameters)["MinCount"] = 1;
     (*parameters)["MaxCount"] = 1;
     (*parameters)["TagSpecifications"] =
-        tag_specifications(*machine, tag_list(tags_of(request, machine->tags, "doctor:1")));
+        tag_specifications(*machine, tag_list(tags_of_launch(request, machine->tags, "doctor:1")));
     (*parameters)["DryRun"] = true;
     const auto answer = ask("RunInstances", std::move(*parameters));
     if (answer || answer.error().code == "DryRunOperation")
       checks_.push_back(good(subject, "EC2 would launch it"));
     else
       checks_.push_back(
-          failed(subject, quotas_.explain(answer.error(), *machine),
+          failed(words, subject, quotas_.explain(answer.error(), *machine),
                  answer.error().error_class == ErrorClass::auth
                      ? "allow ec2:RunInstances, ec2:CreateTags at launch and, with an "
                        "instance profile, iam:PassRole; docs/clouds/aws.md has the "
@@ -205,7 +207,7 @@ void RegionDiagnosis::check_exist(const char* what, const char* action, const ch
     const std::string subject = region_ + ": " + what + " " + id;
     const auto answer = ask(action, {{parameter, json::array{id}}});
     if (!answer) {
-      checks_.push_back(failed(subject, answer.error(), remedy));
+      checks_.push_back(failed(words, subject, answer.error(), remedy));
       continue;
     }
     bool found = false;
@@ -229,7 +231,7 @@ void RegionDiagnosis::check_subnets() {
     const auto answer = ask("DescribeSubnets", {{"SubnetIds", json::array{id}}});
     if (!answer) {
       checks_.push_back(
-          failed(subject, answer.error(), "correct aws.zones or aws.launch.SubnetId"));
+          failed(words, subject, answer.error(), "correct aws.zones or aws.launch.SubnetId"));
       continue;
     }
     std::string zone;
@@ -276,12 +278,13 @@ void RegionDiagnosis::check_types() {
       context_);
   const std::string subject = region_ + ": instance types";
   if (!done) {
-    checks_.push_back(failed(subject, done.error(), "allow ec2:DescribeInstanceTypeOfferings"));
+    checks_.push_back(
+        failed(words, subject, done.error(), "allow ec2:DescribeInstanceTypeOfferings"));
     return;
   }
   std::set<std::string> lacking;
   for (const LaunchConfig* launch_config : launch_configs_)
-    if (const auto machine = read_machine(*launch_config);
+    if (const auto machine = read_machine(words, *launch_config);
         machine && !offered.contains({machine->zone, machine->instance_type}))
       lacking.insert(machine->instance_type + " in " + machine->zone);
   if (lacking.empty())

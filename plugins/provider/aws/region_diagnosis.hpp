@@ -8,14 +8,12 @@
 
 #include <muster/provider_types.hpp>
 
+#include "plugins/cloud/machines/diagnosis_parts.hpp"
 #include "plugins/provider/aws/api.hpp"
 #include "plugins/provider/aws/quotas.hpp"
 #include "plugins/provider/aws/section.hpp"
 
 namespace muster::aws {
-
-Diagnosis::Check good(std::string subject, std::string message);
-Diagnosis::Check failed(std::string subject, const Error& error, std::string remedy);
 
 // THREADS: one at a time. All references are borrowed.
 class RegionDiagnosis {

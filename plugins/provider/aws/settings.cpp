@@ -1,14 +1,13 @@
 #include "plugins/provider/aws/settings.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include <muster/codec.hpp>
 #include <muster/json_schema.hpp>
 
 #include "plugins/base/files.hpp"
-#include "plugins/provider/aws/json_access.hpp"
+#include "plugins/cloud/json_access.hpp"
 
 namespace muster::aws {
 namespace {
@@ -64,29 +63,13 @@ Result<void> read_regions(const json::object& config, Settings& settings) {
   return {};
 }
 
-// place/market/type, where place and market may be left out.
-bool is_price_key(std::string_view key) {
-  if (key.empty() || key.front() == '/' || key.back() == '/') return false;
-  const auto parts = std::count(key.begin(), key.end(), '/');
-  const std::string_view type = key.substr(key.rfind('/') + 1);
-  return parts <= 2 && type.find('.') != std::string_view::npos;
-}
-
 Result<void> read_prices(const json::object& config, Settings& settings) {
   settings.spot_history = text_of(config, "priceSource") != "table";
-  const json::object* table = table_of(config, "priceTable");
-  if (!table) return {};
-  for (const auto& [key, value] : *table) {
-    const double price = value.to_number<double>();
-    if (!is_price_key(key))
-      return Error::invalid("priceTable: \"" + std::string(key) +
-                            "\" is not a key for a price; write \"m5.large\", "
-                            "\"us-east-1/m5.large\" or \"us-east-1a/spot/m5.large\"");
-    if (!std::isfinite(price) || price < 0)
-      return Error::invalid("priceTable: the price of \"" + std::string(key) +
-                            "\" must be a number that is not negative, in dollars an hour");
-    settings.price_table.emplace(key, price);
-  }
+  auto table = read_price_table(
+      config, [](std::string_view type) { return type.find('.') != std::string_view::npos; },
+      "\"m5.large\", \"us-east-1/m5.large\" or \"us-east-1a/spot/m5.large\"");
+  if (!table) return table.error();
+  settings.price_table = std::move(*table);
   return {};
 }
 

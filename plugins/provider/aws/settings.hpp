@@ -10,11 +10,10 @@
 #include <muster/error.hpp>
 #include <muster/json.hpp>
 
+#include "plugins/cloud/machines/price_table.hpp"
 #include "plugins/provider/aws/connection.hpp"
 
 namespace muster::aws {
-
-inline constexpr const char* section_name = "aws";
 
 // A certificate or public key that signs identity documents.
 struct IdentityKey {
@@ -27,7 +26,7 @@ struct Settings {
   std::string home_region;           // where the account's regions are asked for
   ConnectionSettings connection = {};
   bool spot_history = true;  // false: the table has all prices
-  std::map<std::string, double> price_table = {};
+  PriceTable price_table = {};
   std::vector<IdentityKey> identity_keys = {};
   bool built_in_identity_keys = true;
   std::string account_id = {};  // empty: that of the credentials

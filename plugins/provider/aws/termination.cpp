@@ -4,7 +4,8 @@
 
 #include <muster/codec.hpp>
 
-#include "plugins/provider/aws/json_access.hpp"
+#include "plugins/cloud/json_access.hpp"
+#include "plugins/cloud/machines/ownership.hpp"
 
 namespace muster::aws {
 namespace {
@@ -101,14 +102,8 @@ Termination terminate_instances(const TerminateRequest& request, Api& api, Recen
   Terminator terminator(api, recent, context);
   std::map<std::string, std::vector<const WorkerRef*>> by_region;
   for (const WorkerRef& worker : request.workers) {
-    const std::string host = text_of(worker.provider_data, "host"),
-                      provider = text_of(worker.provider_data, "provider");
-    if ((!host.empty() && host != request.owner.host_id) ||
-        (!provider.empty() && provider != request.owner.provider_id.str()))
-      terminator.fail(worker, Error::invalid(worker.worker_id.str() + " belongs to host " + host +
-                                             " and provider " + provider + ", not to host " +
-                                             request.owner.host_id + " and provider " +
-                                             request.owner.provider_id.str()));
+    if (!belongs_to(worker.provider_data, request.owner))
+      terminator.fail(worker, not_yours(worker, request.owner));
     else if (is_instance_id(worker.worker_id.str()) && may_be_region(worker.worker_group.str()))
       by_region[worker.worker_group.str()].push_back(&worker);
   }

@@ -1,6 +1,5 @@
 #include "plugins/provider/aws/wire.hpp"
 
-#include "plugins/provider/aws/documents.hpp"
 #include "plugins/provider/aws/query.hpp"
 
 namespace muster::aws {
@@ -49,7 +48,7 @@ struct Wire::Sent {
 Wire::Wire(cloud::Session& session, Endpoints endpoints)
     : session_(session),
       endpoints_(std::move(endpoints)),
-      errors_(cloud::ErrorTable::read(read_document("errors").as_object()).value()) {}
+      errors_(cloud::ErrorTable::read(documents.read("errors").as_object()).value()) {}
 
 Result<json::object> Wire::call(const Call& call, CredentialsCache* credentials,
                                 const Context& context) {

@@ -118,9 +118,12 @@ TEST_F(AwsBidding, the_highest_price_of_the_last_half_hour_counts) {
   const auto settings = read_settings(object(R"({"regions": ["us-east-1"]})"));
   Prices prices(*settings, history);
   const auto in = [&](const char* zone) {
-    return prices.of(
-        {.region = "us-east-1", .zone = zone, .instance_type = "m5.large", .market = spot},
-        context);
+    return prices.of({.region = "us-east-1",
+                      .zone = zone,
+                      .instance_type = "m5.large",
+                      .market = spot,
+                      .spot = true},
+                     context);
   };
   EXPECT_DOUBLE_EQ(in("us-east-1a")->per_hour, 0.07);
   EXPECT_DOUBLE_EQ(in("us-east-1b")->per_hour, 0.08);

@@ -64,7 +64,7 @@ struct AwsCredentials : ::testing::Test {
     environment.set("AWS_CONFIG_FILE", path("config"));
     environment.set("AWS_SHARED_CREDENTIALS_FILE", path("credentials"));
     environment.set("AWS_EC2_METADATA_DISABLED", "true");
-    settings.endpoints["sts"] = service->url();
+    settings.reach.endpoints["sts"] = service->url();
   }
 
   std::string path(const std::string& name) { return (folder.path() / name).string(); }
@@ -77,7 +77,7 @@ struct AwsCredentials : ::testing::Test {
   std::string fetched() {
     cloud::Session session(std::make_shared<cloud::PooledTransport>(http_client::Settings{}), {},
                            cloud::real_timing());
-    Wire wire(session, Endpoints(settings.endpoints));
+    Wire wire(session, Endpoints(settings.reach.endpoints));
     const auto fetch = credentials_fetch(
         {.settings = settings, .region = "us-east-1", .wire = wire, .metadata = session});
     const DeadlineContext context(20s);

@@ -4,8 +4,8 @@
 #include <set>
 #include <sstream>
 
+#include "plugins/cloud/documents.hpp"
 #include "plugins/cloud/error_table.hpp"
-#include "plugins/provider/aws/documents.hpp"
 #include "tests/unit/plugins/provider/aws/fixture.hpp"
 
 namespace muster::aws {
@@ -97,7 +97,7 @@ TEST_F(AwsDiagnosis, a_subnet_of_another_zone_and_a_missing_image_are_found) {
 
 // All rows of what other systems have learned about AWS's errors.
 TEST(AwsErrors, the_table_has_each_known_code_with_its_class_and_scope) {
-  const auto table = cloud::ErrorTable::read(read_document("errors").as_object());
+  const auto table = cloud::ErrorTable::read(documents.read("errors").as_object());
   ASSERT_TRUE(table) << table.error().message;
   struct Row {
     const char* code;

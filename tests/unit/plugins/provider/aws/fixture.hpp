@@ -10,9 +10,9 @@
 #include <muster/codec.hpp>
 #include <muster/testing/fake_host.hpp>
 
+#include "plugins/cloud/json_access.hpp"
 #include "plugins/provider/aws/aws_provider.hpp"
 #include "plugins/provider/aws/example_api.hpp"
-#include "plugins/provider/aws/json_access.hpp"
 
 namespace muster::aws {
 

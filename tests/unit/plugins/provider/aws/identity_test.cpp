@@ -5,8 +5,8 @@
 #include <openssl/x509.h>
 
 #include "lib/crypto/openssl_pointer.hpp"
+#include "lib/hawk/hawk.hpp"
 #include "plugins/provider/aws/identification.hpp"
-#include "plugins/provider/aws/user_data.hpp"
 #include "tests/unit/plugins/provider/aws/fixture.hpp"
 
 namespace muster::aws {
@@ -38,7 +38,7 @@ class Signer {
     std::size_t size = bytes.size();
     EVP_DigestSign(context.get(), reinterpret_cast<unsigned char*>(bytes.data()), &size,
                    reinterpret_cast<const unsigned char*>(document.data()), document.size());
-    return base64(bytes);
+    return hawk::base64(bytes);
   }
 
   std::string pkcs7(const std::string& document, int flags = PKCS7_NOCERTS) const {
@@ -46,7 +46,7 @@ class Signer {
         BIO_new_mem_buf(document.data(), static_cast<int>(document.size())));
     const OpensslPointer<PKCS7, PKCS7_free> message(
         PKCS7_sign(certificate_.get(), key_.get(), nullptr, in.get(), flags | PKCS7_BINARY));
-    return base64(written([&](BIO* out) { i2d_PKCS7_bio(out, message.get()); }));
+    return hawk::base64(written([&](BIO* out) { i2d_PKCS7_bio(out, message.get()); }));
   }
 
  private:

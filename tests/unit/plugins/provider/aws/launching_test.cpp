@@ -1,52 +1,10 @@
 #include <set>
 
-#include "plugins/provider/aws/key_list.hpp"
 #include "plugins/provider/aws/quotas.hpp"
 #include "tests/unit/plugins/provider/aws/fixture.hpp"
 
 namespace muster::aws {
 namespace {
-
-std::vector<IdempotencyKey> ids(const std::vector<std::string>& texts) {
-  return {texts.begin(), texts.end()};
-}
-
-TEST(KeyList, packs_numbers_as_ranges_and_gives_each_key_back) {
-  const auto keys = ids({"h-7-1", "h-7-2", "h-7-3", "h-7-9", "h-7-5", "h-7-6", "h-8-1"});
-  const PackedKeys packed = pack_keys(keys, 0, 100);
-  EXPECT_EQ(packed.text, "h-7-:1-3+9+5-6");
-  ASSERT_EQ(packed.count, 6u);
-  for (std::size_t i = 0; i < packed.count; ++i)
-    EXPECT_EQ(key_at(packed.text, static_cast<std::int64_t>(i)), keys[i]);
-  EXPECT_FALSE(key_at(packed.text, 6));
-  EXPECT_FALSE(key_at(packed.text, -1));
-}
-
-TEST(KeyList, no_list_is_longer_than_a_tag) {
-  std::vector<IdempotencyKey> keys;
-  for (int i = 0; i < 500; ++i)
-    keys.emplace_back("a-host-with-quite-a-long-name-12-" + std::to_string(1'000'000 + 2 * i));
-  for (std::size_t from = 0; from < keys.size();) {
-    const PackedKeys packed = pack_keys(keys, from, 100);
-    ASSERT_GT(packed.count, 0u);
-    ASSERT_LE(packed.text.size(), longest_tag_value);
-    for (std::size_t i = 0; i < packed.count; ++i)
-      ASSERT_EQ(key_at(packed.text, static_cast<std::int64_t>(i)), keys[from + i]);
-    from += packed.count;
-  }
-}
-
-TEST(KeyList, odd_keys_are_sent_one_by_one_and_odd_tags_have_no_key) {
-  for (const char* key : {"plain", "a+b:7", "x-007", "9", "h:-7"}) {
-    const PackedKeys packed = pack_keys(ids({key, "other"}), 0, 100);
-    EXPECT_EQ(packed.count, 1u) << key;
-    EXPECT_TRUE(key_at(packed.text, 0)) << key;
-    EXPECT_FALSE(key_at(packed.text, 1)) << key;
-  }
-  EXPECT_EQ(pack_keys(ids({std::string(300, 'k')}), 0, 1).text.size(), 65u);
-  for (const char* text : {"", "h-", "h-:", "h-:x", "h-:5-2", "h-:1++2", "h-:1-"})
-    EXPECT_FALSE(key_at(text, 0) && key_at(text, 1)) << text;
-}
 
 class AwsLaunching : public AwsTest {};
 

@@ -1,4 +1,3 @@
-#include "plugins/provider/aws/user_data.hpp"
 #include "tests/unit/plugins/provider/aws/fixture.hpp"
 
 namespace muster::aws {
@@ -130,27 +129,6 @@ TEST_F(AwsSection, a_launch_template_is_as_good_as_an_image) {
                        "instanceTypes": [{"type": "m5.large"}]})")
                 ->launch_documents.size(),
             1u);
-}
-
-TEST_F(AwsSection, user_data_has_what_agents_and_worker_runner_read) {
-  Machine machine{.region = "us-east-1", .instance_type = "m5.large"};
-  const json::object registration = object(R"({"rootUrl": "https://m", "workerPoolId": "a/b",
-      "providerId": "ec2", "workerConfig": {"c": 1}})");
-  const auto plain = make_user_data(machine, "lc-1", registration);
-  ASSERT_TRUE(plain) << plain.error().message;
-  EXPECT_EQ(json::canonical(json::parse(*plain).value()), json::canonical(object(R"({
-      "rootUrl": "https://m", "workerPoolId": "a/b", "providerId": "ec2", "workerConfig": {"c": 1},
-      "workerGroup": "us-east-1", "launchConfigId": "lc-1"})")));
-  const json::value table = object(R"({"more": true})");
-  machine.user_data = &table;
-  EXPECT_NE(make_user_data(machine, "lc-1", registration)->find("\"more\":true"),
-            std::string::npos);
-  const json::value script = "#!/bin/sh\necho '{{registrationBase64}}' # {{workerPoolId}}\n";
-  machine.user_data = &script;
-  const auto filled = make_user_data(machine, "lc-1", registration);
-  ASSERT_TRUE(filled) << filled.error().message;
-  EXPECT_NE(filled->find("# a/b\n"), std::string::npos);
-  EXPECT_EQ(filled->find("{{"), std::string::npos);
 }
 
 TEST_F(AwsSection, the_schema_is_of_moderate_size_and_fits_its_example) {

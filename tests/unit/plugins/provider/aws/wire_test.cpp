@@ -260,7 +260,7 @@ TEST(AwsConnection, wrong_settings_are_refused_with_what_to_do) {
   EXPECT_EQ(mistake(R"({"endpoints": {"s3": "https://x"}})"),
             "endpoints.s3: \"s3\" is none of the services ec2, sts, sqs and servicequotas");
   EXPECT_EQ(mistake(R"({"endpoints": {"ec2": "http://example.com"}})"),
-            "endpoints.ec2: the URL would send session tokens in clear text; use https://, or set "
+            "endpoints.ec2: the URL would send tokens in clear text; use https://, or set "
             "plainHttp if the network is trusted");
   EXPECT_EQ(mistake(R"({"endpoints": {"ec2": "http://example.com"}, "plainHttp": true})"),
             "nothing");

@@ -1,10 +1,10 @@
-#include "plugins/provider/aws/key_list.hpp"
+#include "plugins/cloud/machines/key_list.hpp"
 
 #include <charconv>
 
 #include "lib/crypto/sha256.hpp"
 
-namespace muster::aws {
+namespace muster::cloud {
 namespace {
 
 struct Numbered {
@@ -102,4 +102,4 @@ std::optional<IdempotencyKey> key_at(std::string_view text, std::int64_t index) 
   }
 }
 
-}  // namespace muster::aws
+}  // namespace muster::cloud

@@ -1,22 +1,10 @@
-#include "plugins/provider/aws/recent_instances.hpp"
+#include "plugins/cloud/machines/recent_instances.hpp"
 
 #include <set>
 
-#include "plugins/provider/aws/instances.hpp"
+#include "plugins/cloud/machines/ownership.hpp"
 
-namespace muster::aws {
-namespace {
-
-bool belongs_to(const Instance& instance, const Owner& owner) {
-  const auto is = [&](const char* name, const std::string& wanted) {
-    const auto found = instance.tags.find(name);
-    return found != instance.tags.end() && found->second == wanted;
-  };
-  return is(tag::host, owner.host_id) && is(tag::provider, owner.provider_id.str());
-}
-
-}  // namespace
-
+namespace muster::cloud {
 void RecentInstances::launched(const Instance& instance, Time now) {
   forget(now);
   launched_[instance.worker_id] = {instance, now};
@@ -41,7 +29,7 @@ std::vector<Instance> RecentInstances::missing(const Owner& owner, const std::st
   std::vector<Instance> lacked;
   for (const auto& [id, launched] : launched_)
     if (!seen.contains(id) && launched.instance.worker_group.str() == region &&
-        belongs_to(launched.instance, owner))
+        belongs_to(launched.instance.provider_data, owner))
       lacked.push_back(launched.instance);
   return lacked;
 }
@@ -60,4 +48,4 @@ void RecentInstances::forget(Time now) {
                 [&](const auto& entry) { return entry.second + longest_delay_of_lists <= now; });
 }
 
-}  // namespace muster::aws
+}  // namespace muster::cloud

@@ -1,5 +1,5 @@
-// EC2's lists are late: what was just launched may not be in them, and what was just terminated may
-// still run in them. This remembers both for a while.
+// Clouds' lists are late: what was just launched may not be in them, and what was just terminated
+// may still run in them. This remembers both for a while.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 
 #include <muster/provider_types.hpp>
 
-namespace muster::aws {
+namespace muster::cloud {
 
 inline constexpr std::chrono::minutes longest_delay_of_lists{5};
 
@@ -40,4 +40,4 @@ class RecentInstances {
   std::map<WorkerId, Time> terminated_;
 };
 
-}  // namespace muster::aws
+}  // namespace muster::cloud

@@ -1,19 +1,20 @@
-#include "plugins/provider/aws/launch_history.hpp"
+#include "plugins/cloud/machines/launch_history.hpp"
 
 #include <algorithm>
 
-namespace muster::aws {
+namespace muster::cloud {
 namespace {
 
 using namespace std::chrono_literals;
 constexpr auto launches_counted_for = 1h;
-// Before anything is known. AWS takes some percent of spot machines back within their first hours.
+// Before anything is known. Clouds take some percent of spot machines back within their first
+// hours.
 constexpr double usual_on_demand = 0.99, usual_spot = 0.9;
 // So that the first failure is no verdict.
 constexpr double doubt = 3;
 
-std::string key_of(const std::string& zone, const std::string& type_and_market) {
-  return zone + " " + type_and_market;
+std::string key_of(const Machine& machine) {
+  return machine.place() + " " + machine.type_and_market();
 }
 
 }  // namespace
@@ -31,17 +32,16 @@ void LaunchHistory::add(const std::string& key, Entry entry) {
 }
 
 void LaunchHistory::launched(const Machine& machine, std::int64_t count, Time now) {
-  if (count > 0)
-    add(key_of(machine.zone, machine.type_and_market()), {.at = now, .launched = count});
+  if (count > 0) add(key_of(machine), {.at = now, .launched = count});
 }
 
 void LaunchHistory::failed(const Machine& machine, std::int64_t count, Time now) {
-  if (count > 0) add(key_of(machine.zone, machine.type_and_market()), {.at = now, .failed = count});
+  if (count > 0) add(key_of(machine), {.at = now, .failed = count});
 }
 
 double LaunchHistory::reliability(const Machine& machine, Time now) {
   const double usual = machine.is_spot() ? usual_spot : usual_on_demand;
-  const auto found = entries_.find(key_of(machine.zone, machine.type_and_market()));
+  const auto found = entries_.find(key_of(machine));
   if (found == entries_.end()) return usual;
   double launched = 0, failed = 0;
   for (const Entry& entry : found->second) {
@@ -52,4 +52,4 @@ double LaunchHistory::reliability(const Machine& machine, Time now) {
   return std::clamp(usual * (launched + doubt) / (launched + failed + doubt), 0.0, 1.0);
 }
 
-}  // namespace muster::aws
+}  // namespace muster::cloud

@@ -7,9 +7,9 @@
 
 #include <muster/context.hpp>
 
-#include "plugins/provider/aws/section.hpp"
+#include "plugins/cloud/machines/machine.hpp"
 
-namespace muster::aws {
+namespace muster::cloud {
 
 // THREADS: one at a time. Bounded: what is older than an hour is forgotten.
 class LaunchHistory {
@@ -30,4 +30,4 @@ class LaunchHistory {
   std::map<std::string, std::deque<Entry>> entries_;
 };
 
-}  // namespace muster::aws
+}  // namespace muster::cloud

@@ -1,5 +1,5 @@
-// The idempotency keys of one launch, short enough for tags: the key of a machine is the one at its
-// AmiLaunchIndex. Pure.
+// The idempotency keys of one launch that makes several machines, short enough for tags: the key of
+// a machine is the one at its place in the launch (AmiLaunchIndex). Pure.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 #include <muster/ids.hpp>
 #include <muster/json.hpp>
 
-namespace muster::aws {
+namespace muster::cloud {
 
 inline constexpr std::size_t longest_tag_value = 256;
 
 // As many of the first keys as one tag can have, at least one: keys that end in numbers, as the
 // host's do, are written as ranges ("host-7-:1-40+45"), others are
-// alone. Only letters that all of AWS's services take in tags are added.
+// alone. Only letters that clouds take in tags are added.
 struct PackedKeys {
   std::size_t count = 0;
   std::string text;
@@ -25,4 +25,4 @@ PackedKeys pack_keys(const std::vector<IdempotencyKey>& keys, std::size_t from, 
 // The key at that place; nothing if the text is not one of pack_keys, or has no such place.
 std::optional<IdempotencyKey> key_at(std::string_view text, std::int64_t index);
 
-}  // namespace muster::aws
+}  // namespace muster::cloud

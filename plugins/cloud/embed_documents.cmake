@@ -1,0 +1,15 @@
+# The data of a plugin is in files that people can read and scripts can make; the plugin carries it inside.
+# Sets ${variable} to a source file that defines muster::${namespace}::documents with all *.json of the folder.
+function(muster_embed_documents variable namespace)
+  set(MUSTER_NAMESPACE ${namespace})
+  set(MUSTER_DOCUMENTS "")
+  file(GLOB documents CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.json)
+  foreach(file IN LISTS documents)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+    file(READ ${file} text)
+    string(REGEX REPLACE "\\.json$" "" name ${file})
+    string(APPEND MUSTER_DOCUMENTS "    {\"${name}\", R\"muster-embedded(${text})muster-embedded\"},\n")
+  endforeach()
+  configure_file(${PROJECT_SOURCE_DIR}/plugins/cloud/documents.cpp.in ${CMAKE_CURRENT_BINARY_DIR}/documents.cpp @ONLY)
+  set(${variable} ${CMAKE_CURRENT_BINARY_DIR}/documents.cpp PARENT_SCOPE)
+endfunction()
