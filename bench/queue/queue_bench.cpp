@@ -48,8 +48,8 @@ struct Spread {
 };
 
 // As a build system asks: for one of its team's pools, with a little of another resource.
-Ask ask_of(int team, std::int64_t number) {
-  Ask ask{.team = TeamId("team-" + std::to_string(team))};
+NewRequest ask_of(int team, std::int64_t number) {
+  NewRequest ask{.team = TeamId("team-" + std::to_string(team))};
   ask.needs.others = {{"memory", 1 + number % 4}};
   ask.token = "0123456789abcdef" + std::to_string(number);
   ask.client = "builds/" + std::to_string(team);

@@ -45,8 +45,9 @@ Answer accept_what_is_left(const Call& call) {
   event.kind = "configuration-emptied";
   event.text = by + " has accepted that worker configurations of " + source + " are gone";
   event.details = {{"by", by}, {"source", source}};
-  services.fleet->post(
-      [event = std::move(event)](fleet::Fleet& fleet, fleet::Now now) { fleet.tell(event, now); });
+  services.fleet->post([event = std::move(event)](fleet::Fleet& fleet, fleet::Now now) {
+    fleet.emit_event(event, now);
+  });
   return show_configurations(call);
 }
 

@@ -13,6 +13,7 @@
 #include "host/api/query_parameters.hpp"
 #include "host/api/queue_json.hpp"
 #include "host/api/responsible_rule.hpp"
+#include "host/queue/lines.hpp"
 
 namespace muster::api {
 namespace {
@@ -107,7 +108,7 @@ void tell_times(Story& story, const fleet::Times* times) {
 // -------------------------------------------------------------------------------------------------
 // Requests
 
-std::string candidates_in_words(const queue::Waiting& candidates) {
+std::string candidates_in_words(const queue::WaitingCapacity& candidates) {
   std::vector<std::string> pools;
   for (const WorkerPoolId& pool : candidates.pools) pools.push_back(pool.str());
   if (pools.empty())

@@ -5,6 +5,7 @@
 #include "host/api/fleet_json.hpp"
 #include "host/api/json_members.hpp"
 #include "host/fleet/model/sanitize.hpp"
+#include "host/queue/lines.hpp"
 #include "host/queue/pool_keys.hpp"
 
 namespace muster::api {

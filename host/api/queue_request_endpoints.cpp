@@ -76,17 +76,17 @@ FleetChangeOrFailure read_ask(const Call& call) {
   if (!given) return given.error();
   auto needs = queue::Resources::from(given->resources);
   if (!needs) return input_error(needs.error().message);
-  queue::Ask ask{.team = team_of(call),
-                 .pool = WorkerPoolId(given->worker_pool_id),
-                 .tags = given->tags,
-                 .needs = std::move(*needs),
-                 .strategies = given->strategies,
-                 .priority = given->priority,
-                 .deadline = given->deadline,
-                 .heartbeat = seconds(given->heartbeat_seconds),
-                 .cache_key = given->cache_key,
-                 .token = given->token,
-                 .client = call.client_id()};
+  queue::NewRequest ask{.team = team_of(call),
+                        .pool = WorkerPoolId(given->worker_pool_id),
+                        .tags = given->tags,
+                        .needs = std::move(*needs),
+                        .strategies = given->strategies,
+                        .priority = given->priority,
+                        .deadline = given->deadline,
+                        .heartbeat = seconds(given->heartbeat_seconds),
+                        .cache_key = given->cache_key,
+                        .token = given->token,
+                        .client = call.client_id()};
   if (given->duration_seconds) ask.duration = seconds(*given->duration_seconds);
   return FleetChange([ask](Fleet& fleet, Now now) -> Answer {
     const auto number = fleet.request_worker(ask, now);
@@ -126,7 +126,7 @@ FleetChangeOrFailure about_one(const Call& call, Change change,
     const bool is_own = (*found)->client == by;
     if (const auto done = change(fleet.change_queue(now), number, now.wall); !done)
       return to_failure(done.error());
-    if (audit && !is_own) fleet.tell(*audit, now);
+    if (audit && !is_own) fleet.emit_event(*audit, now);
     const queue::Request* after = fleet.queue().find(number);
     return json_answer(after ? request_document(*after, fleet, now) : json::object{});
   });

@@ -61,7 +61,7 @@ struct RunHandler {
   void operator()(AnswerNow handler) const { call->finish(handler(*call)); }
   void operator()(ReadFleet handler) const {
     if (!has_fleet(call)) return;
-    call->host().fleet->look([call = call, handler](const fleet::Fleet& fleet, fleet::Now now) {
+    call->host().fleet->query([call = call, handler](const fleet::Fleet& fleet, fleet::Now now) {
       guarded(call, [&] { call->finish(handler(*call, fleet, now)); });
     });
   }
@@ -184,7 +184,7 @@ void read_fleet(const CallPtr& call, std::function<Answer(const fleet::Fleet&, f
 
 void visit_fleet(const CallPtr& call, std::function<void(const fleet::Fleet&, fleet::Now)> visit) {
   if (!has_fleet(call)) return;
-  call->host().fleet->look(
+  call->host().fleet->query(
       [call, visit = std::move(visit)](const fleet::Fleet& fleet, fleet::Now now) {
         guarded(call, [&] { visit(fleet, now); });
       });
@@ -193,19 +193,19 @@ void visit_fleet(const CallPtr& call, std::function<void(const fleet::Fleet&, fl
 void change_fleet(const CallPtr& call, FleetChange change) {
   if (!can_change(call)) return;
   auto made = std::make_shared<Answer>(Failure{"InternalServerError", "nothing was done"});
-  call->host().fleet->post_change(answering_exceptions(call,
-                                                       [call, made, change = std::move(change)](
-                                                           fleet::Fleet& fleet, fleet::Now now) {
-                                                         *made = change(fleet, now);
-                                                         // In the same transaction as what was
-                                                         // changed.
-                                                         if (*made && leaves_audit_event(*call))
-                                                           fleet.tell(audit_event(*call), now);
-                                                       }),
-                                  [call, made](const std::optional<Error>& error) {
-                                    if (error) return call->fail({"ReadOnly", error->message});
-                                    call->finish(std::move(*made));
-                                  });
+  call->host().fleet->post_change(
+      answering_exceptions(
+          call,
+          [call, made, change = std::move(change)](fleet::Fleet& fleet, fleet::Now now) {
+            *made = change(fleet, now);
+            // In the same transaction as what was
+            // changed.
+            if (*made && leaves_audit_event(*call)) fleet.emit_event(audit_event(*call), now);
+          }),
+      [call, made](const std::optional<Error>& error) {
+        if (error) return call->fail({"ReadOnly", error->message});
+        call->finish(std::move(*made));
+      });
 }
 
 // What was changed stays changed if the event cannot be written; the log has it then.
@@ -225,7 +225,9 @@ void finish_audited(const CallPtr& call, Answer answer) {
     return call->finish(std::move(*given));
   }
   call->host().fleet->post_change(
-      [event = std::move(event)](fleet::Fleet& fleet, fleet::Now now) { fleet.tell(event, now); },
+      [event = std::move(event)](fleet::Fleet& fleet, fleet::Now now) {
+        fleet.emit_event(event, now);
+      },
       [call, given, log_event](const std::optional<Error>& error) {
         if (error) log_event(error->message);
         call->finish(std::move(*given));

@@ -260,7 +260,7 @@ void Fleet::demand_changed(const Demand& demand, Now now) {
   parts_->queue_demand.outside_changed(demand);
 }
 
-void Fleet::tell(events::Event event, Now now) {
+void Fleet::emit_event(events::Event event, Now now) {
   const Change change(*this, now);
   parts_->outbox.record(std::move(event));
 }
@@ -357,7 +357,7 @@ Result<void> Fleet::quarantine(const WorkerName& name, Time until, const std::st
 // -------------------------------------------------------------------------------------------------
 // The queue
 
-Result<std::int64_t> Fleet::request_worker(queue::Ask ask, Now now) {
+Result<std::int64_t> Fleet::request_worker(queue::NewRequest ask, Now now) {
   const Change change(*this, now);
   ask.pool_exists = find_pool(ask.pool) != nullptr;
   return parts_->queue_link.use().request(std::move(ask), parts_->outbox.next_number(), now.wall);

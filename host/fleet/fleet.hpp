@@ -26,9 +26,9 @@
 
 namespace muster::queue {
 class Queue;
-struct Ask;
+struct NewRequest;
 struct Request;
-struct Waiting;
+struct WaitingCapacity;
 }  // namespace muster::queue
 
 namespace muster::allocation {
@@ -61,7 +61,7 @@ class Fleet {
   void demand_changed(const Demand& demand, Now now);  // all of it: a pool not named has none
   void answered(Answer answer, Now now);
   // Something that happened outside; it gets its number here and is durable with the next changes.
-  void tell(events::Event event, Now now);
+  void emit_event(events::Event event, Now now);
   // Rows that others keep in the same store: durable with the next changes, in one transaction.
   void keep_rows(const store::Batch& rows, Now now);
 
@@ -126,7 +126,7 @@ class Fleet {
   void change_row(store::Change change, const store::SetAside& left);
 
   // The queue: who waits for a worker, and who holds one. Its workers are those that run here.
-  Result<std::int64_t> request_worker(queue::Ask ask, Now now);  // see Queue::request
+  Result<std::int64_t> request_worker(queue::NewRequest ask, Now now);  // see Queue::request
   queue::Queue& change_queue(Now now);
   void configure_queue(const queue::Settings& settings, Now now);
   const queue::Queue& queue() const;
@@ -144,7 +144,8 @@ class Fleet {
 
   // Calls `take` for all of the demand, part by part: what waits is demand of the pools that could
   // serve it, each request of one of them.
-  void assign_demand(const std::vector<queue::Waiting>& demand, const TakeDemand& take) const;
+  void assign_demand(const std::vector<queue::WaitingCapacity>& demand,
+                     const TakeDemand& take) const;
 
   // Nobody could be heard since the last input or settle(): the host was frozen, or its store
   // failed. That time is nobody's silence. To be called before the inputs that came since.

@@ -106,7 +106,8 @@ const queue::Queue& Fleet::queue() const {
   return std::as_const(parts_->queue_link).queue();
 }
 
-void Fleet::assign_demand(const std::vector<queue::Waiting>& demand, const TakeDemand& take) const {
+void Fleet::assign_demand(const std::vector<queue::WaitingCapacity>& demand,
+                          const TakeDemand& take) const {
   parts_->queue_demand.assign(demand, take);
 }
 

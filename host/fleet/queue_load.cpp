@@ -6,6 +6,7 @@
 
 #include "host/fleet/fleet.hpp"
 #include "host/fleet/model/sanitize.hpp"
+#include "host/queue/lines.hpp"
 #include "host/queue/queue.hpp"
 
 namespace muster::fleet {
@@ -93,18 +94,19 @@ QueueLoad load_of(const Fleet& fleet) {
   for (const queue::TeamPool& pool : queue.pools())
     if (pool.dedicated) load.pools[pool.id];
   add_workers(queue, load);
-  fleet.assign_demand(queue.demand(), [&](const queue::Waiting& waiting, const Assigned& assigned) {
-    const Time since = oldest[waiting.line].at(waiting.needs);
-    if (assigned.pool != no_index)
-      return load.pools[fleet.pools()[assigned.pool].id].waiting.add(assigned.requests,
-                                                                     assigned.capacity, since);
-    load.unserved.add(assigned.requests, assigned.capacity, since);
-    const queue::Index named = queue.lines()[waiting.line].pool;
-    if (named == queue::no_index) return;
-    PoolLoad& pool = load.pools[queue.pools()[named].id];
-    pool.waiting.add(assigned.requests, assigned.capacity, since);
-    pool.unserved += assigned.capacity;
-  });
+  fleet.assign_demand(queue.demand(),
+                      [&](const queue::WaitingCapacity& waiting, const Assigned& assigned) {
+                        const Time since = oldest[waiting.line].at(waiting.needs);
+                        if (assigned.pool != no_index)
+                          return load.pools[fleet.pools()[assigned.pool].id].waiting.add(
+                              assigned.requests, assigned.capacity, since);
+                        load.unserved.add(assigned.requests, assigned.capacity, since);
+                        const queue::Index named = queue.lines()[waiting.line].pool;
+                        if (named == queue::no_index) return;
+                        PoolLoad& pool = load.pools[queue.pools()[named].id];
+                        pool.waiting.add(assigned.requests, assigned.capacity, since);
+                        pool.unserved += assigned.capacity;
+                      });
   return load;
 }
 

@@ -100,23 +100,23 @@ void Service::refuse_callers(const std::string& why) {
   for (const auto& [caller, done] : callers) done(unknown_outcome(why));
 }
 
-void Service::look(Look look) {
+void Service::query(Query query) {
   if (!decision_waits_) {
     const std::shared_lock at_rest(deciding_, std::try_to_lock);
-    if (at_rest) return run_look(look);
+    if (at_rest) return run_query(query);
   }
   const std::lock_guard lock(mutex_);
   if (stopping_) return;
-  looks_.push_back(std::move(look));
+  queries_.push_back(std::move(query));
   changed_.notify_all();
 }
 
-void Service::read(const Look& look) {
+void Service::read(const Query& query) {
   auto done = std::make_shared<std::promise<void>>();
-  auto looked = done->get_future();
-  this->look([&look, done = std::move(done)](const Fleet& fleet, Now now) {
+  auto answered = done->get_future();
+  this->query([&query, done = std::move(done)](const Fleet& fleet, Now now) {
     try {
-      look(fleet, now);
+      query(fleet, now);
       done->set_value();
     } catch (...) {
       done->set_exception(std::current_exception());
@@ -125,15 +125,15 @@ void Service::read(const Look& look) {
   });
   // A promise that is dropped unkept ends the wait, too: the host is stopping.
   try {
-    looked.get();
+    answered.get();
   } catch (const std::future_error&) {
     return;
   }
 }
 
-void Service::run_look(const Look& look) noexcept {
+void Service::run_query(const Query& query) noexcept {
   try {
-    look(*fleet_, now());
+    query(*fleet_, now());
   } catch (const std::exception& exception) {
     parts_.log.error("a read of the fleet failed: this is a bug", {{"error", exception.what()}});
   } catch (...) {
@@ -160,18 +160,18 @@ void Service::run() {
   Time wake{};
   while (!stopping_) {
     const auto ready = [&] {
-      return stopping_ || !looks_.empty() || (store_ok_ && !inputs_.empty());
+      return stopping_ || !queries_.empty() || (store_ok_ && !inputs_.empty());
     };
     const auto sleep = store_ok_ && !has_stopped_deciding() ? until_wake(wake) : longest_sleep;
     if (sleep > 0ms) changed_.wait_for(lock, sleep, ready);
     if (stopping_) break;
-    const std::vector<Look> looks = std::exchange(looks_, {});
+    const std::vector<Query> queries = std::exchange(queries_, {});
     // While the store fails nothing is decided: what is not durable must not be acted on.
-    std::vector<Waiting> inputs;
+    std::vector<PendingInput> inputs;
     const bool decides = store_ok_;
     if (decides) inputs = std::exchange(inputs_, {});
     lock.unlock();
-    for (const Look& look : looks) run_look(look);
+    for (const Query& query : queries) run_query(query);
     // After decisions have stopped, inputs are dropped: their callers learn of it by their
     // promises.
     if (decides && !has_stopped_deciding()) {
@@ -185,10 +185,10 @@ void Service::run() {
     if (parts_.time_watch) parts_.time_watch->look();
     lock.lock();
   }
-  for (const Look& look : std::exchange(looks_, {})) run_look(look);
+  for (const Query& query : std::exchange(queries_, {})) run_query(query);
 }
 
-void Service::decide(std::vector<Waiting> inputs) {
+void Service::decide(std::vector<PendingInput> inputs) {
   decision_waits_ = true;
   std::unique_lock alone(deciding_);
   decision_waits_ = false;
@@ -199,7 +199,7 @@ void Service::decide(std::vector<Waiting> inputs) {
                        {{"seconds", (begins.steady - *decided_).count() / 1000}});
     fleet_->could_not_hear(begins);
   }
-  for (Waiting& waiting : inputs) {
+  for (PendingInput& waiting : inputs) {
     if (!run_input(waiting.input)) return;
     if (waiting.durable) durable.push_back(std::move(waiting.durable));
   }
@@ -304,7 +304,7 @@ void Service::tell_of_repair(const Error& damage) {
   event.kind = "store-repaired";
   event.text = "the store was written anew from memory: " + damage.message;
   event.details = {{"reason", damage.message}};
-  post([event = std::move(event)](Fleet& fleet, Now now) { fleet.tell(event, now); });
+  post([event = std::move(event)](Fleet& fleet, Now now) { fleet.emit_event(event, now); });
 }
 
 Error Service::read_only() const {

@@ -81,15 +81,15 @@ class Service {
   using Done = std::function<void(const std::optional<Error>&)>;
   void post_change(Input input, Done done);
 
-  using Look = std::function<void(const Fleet&, Now)>;
+  using Query = std::function<void(const Fleet&, Now)>;
 
   // Runs at once on the caller's thread if nothing is being decided, else between two decisions on
   // the fleet's thread; also while the store fails. Never waits. Must be short and must not wait
   // either: nothing is decided meanwhile. A host that stops may drop it. THREADS: any.
-  void look(Look look);
+  void query(Query query);
 
   // The same, but returns when it has run, and throws what it threw. THREADS: any but the fleet's.
-  void read(const Look& look);
+  void read(const Query& query);
 
   // Woken by what is durable. THREADS: any.
   RequestWaiters& request_waiters() { return request_waiters_; }
@@ -103,13 +103,13 @@ class Service {
   void stop(std::chrono::milliseconds patience);
 
  private:
-  struct Waiting {
+  struct PendingInput {
     Input input;
     std::function<void()> durable;
   };
   void run();
-  void decide(std::vector<Waiting> inputs);
-  void run_look(const Look& look) noexcept;
+  void decide(std::vector<PendingInput> inputs);
+  void run_query(const Query& query) noexcept;
   // False: decisions must stop.
   bool run_input(const Input& input);
   void stop_deciding(const std::string& why);
@@ -138,8 +138,8 @@ class Service {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Waiting> inputs_;
-  std::vector<Look> looks_;
+  std::vector<PendingInput> inputs_;
+  std::vector<Query> queries_;
   bool stopping_ = false;
   bool store_ok_ = true;
 

@@ -23,7 +23,7 @@ Error full(std::string what, const char* key) {
 
 }  // namespace
 
-Result<void> Queue::check_ask(const Ask& ask) const {
+Result<void> Queue::check_request(const NewRequest& ask) const {
   if (const auto fine = check_name("the name of the team", ask.team.str()); !fine) return fine;
   if (!ask.pool.empty())
     if (const auto fine = check_name("the name of the pool", ask.pool.str()); !fine) return fine;
@@ -57,12 +57,12 @@ Result<void> Queue::check_new_team(const TeamId& team) const {
 }
 
 // Of teams and pools that nobody else has named before.
-std::int64_t Queue::new_names_in(const Ask& ask) const {
+std::int64_t Queue::new_names_in(const NewRequest& ask) const {
   const bool new_pool = !ask.pool.empty() && !ask.pool_exists && !pool_index_.contains(ask.pool);
   return (team_index_.contains(ask.team) ? 0 : 1) + (new_pool ? 1 : 0);
 }
 
-Result<void> Queue::check_client(const Ask& ask) const {
+Result<void> Queue::check_client(const NewRequest& ask) const {
   if (const auto named = names_of_client_.find(ask.client);
       named != names_of_client_.end() && new_names_in(ask) > 0 &&
       named->second >= settings_.most_names_of_client)
@@ -77,7 +77,7 @@ Result<void> Queue::check_client(const Ask& ask) const {
   return {};
 }
 
-Result<void> Queue::check_team(const Team& team, const Ask& ask) const {
+Result<void> Queue::check_team(const Team& team, const NewRequest& ask) const {
   if (team.max_held > 0 && ask.needs.active_task > team.max_held)
     return Error::invalid("team " + team.id.str() + " may hold " + std::to_string(team.max_held) +
                           " at once; this asks for " + std::to_string(ask.needs.active_task))
@@ -94,7 +94,7 @@ Result<void> Queue::check_team(const Team& team, const Ask& ask) const {
 }
 
 // What a client may still ask for.
-Result<void> Queue::check_bounds(const Ask& ask) const {
+Result<void> Queue::check_bounds(const NewRequest& ask) const {
   if (const auto room = check_new_team(ask.team); !room) return room;
   if (const auto of = team_index_.find(ask.team); of != team_index_.end())
     if (const auto room = check_team(teams_[of->second], ask); !room) return room;

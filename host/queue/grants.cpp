@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/queue/lines.hpp"
 #include "host/queue/queue.hpp"
 
 namespace muster::queue {

@@ -1,6 +1,7 @@
 // Which of the workers with room a request gets.
 #include <algorithm>
 
+#include "host/queue/lines.hpp"
 #include "host/queue/queue.hpp"
 
 namespace muster::queue {

@@ -1,14 +1,15 @@
 // What others see of the queue, and a recount of all its sums.
 #include <algorithm>
 
+#include "host/queue/lines.hpp"
 #include "host/queue/queue.hpp"
 
 namespace muster::queue {
 
 // The pools whose workers it may use; see relink().
-Waiting Queue::candidates_of(const Line& line) const {
+WaitingCapacity Queue::candidates_of(const Line& line) const {
   const Team& team = teams_[line.team];
-  Waiting waiting;
+  WaitingCapacity waiting;
   waiting.tags = line.tags;
   for (const Index pool : team.pools)
     if (line.pool == no_index || line.pool == pool) waiting.pools.push_back(pools_[pool].id);
@@ -19,13 +20,13 @@ Waiting Queue::candidates_of(const Line& line) const {
   return waiting;
 }
 
-Waiting Queue::candidates_of(const Request& request) const {
+WaitingCapacity Queue::candidates_of(const Request& request) const {
   return candidates_of(lines_[request.line]);
 }
 
 // What a team may not hold is not to be launched for it.
-std::vector<Waiting> Queue::demand() const {
-  std::vector<Waiting> all;
+std::vector<WaitingCapacity> Queue::demand() const {
+  std::vector<WaitingCapacity> all;
   std::vector<std::int64_t> allowed_of(teams_.size(), largest_amount);
   for (Index at = 0; at < teams_.size(); ++at)
     if (teams_[at].max_held > 0) allowed_of[at] = teams_[at].max_held - teams_[at].held;
@@ -33,11 +34,11 @@ std::vector<Waiting> Queue::demand() const {
     const Line& line = lines_[at];
     if (line.team == no_index || line.wanted.empty()) continue;
     std::int64_t& allowed = allowed_of[line.team];
-    Waiting candidates = candidates_of(line);
+    WaitingCapacity candidates = candidates_of(line);
     candidates.line = at;
     for (const auto& [needs, capacity] : line.wanted) {
       if (allowed < needs.active_task) continue;
-      Waiting& waiting = all.emplace_back(candidates);
+      WaitingCapacity& waiting = all.emplace_back(candidates);
       waiting.needs = needs;
       waiting.capacity = std::min(capacity, allowed - allowed % needs.active_task);
       if (teams_[line.team].max_held > 0) allowed -= waiting.capacity;
@@ -66,11 +67,6 @@ double part_of(const Resources& lease, const Resources& needs) {
 
 }  // namespace
 
-const Line::Places& Queue::places_of(const Request& request) const {
-  const Line& line = lines_[request.line];
-  return anyone_is_large_enough(line, request.needs) ? line.waiting : line.too_large;
-}
-
 std::int64_t Queue::worker_of(const Request& request) const {
   const Index worker =
       request.state == RequestState::held ? request.worker : lines_[request.line].reserved;
@@ -86,8 +82,8 @@ verdict::RequestSituation Queue::situation_of(const Request& request) const {
   if (const std::int64_t worker = worker_of(request))
     situation.worker = "worker " + std::to_string(worker);
   if (situation.held) return situation;
-  const Line::Places& places = places_of(request);
-  situation.large_enough = &places == &line.waiting;
+  situation.large_enough = anyone_is_large_enough(line, request.needs);
+  const Line::Places& places = situation.large_enough ? line.waiting : line.too_large;
   const auto own = places.find(Line::Place{-std::int64_t{request.priority}, request.number,
                                            request_index_.at(request.number)});
   situation.position = static_cast<std::int64_t>(places.rank(own)) + 1;

@@ -5,12 +5,18 @@
 
 #include <muster/plural.hpp>
 
+#include "host/queue/lines.hpp"
 #include "host/queue/pool_keys.hpp"
 #include "host/store/row.hpp"
 
 namespace muster::queue {
 
 Queue::Queue(Settings settings, std::uint64_t seed) : settings_(std::move(settings)), seed_(seed) {}
+Queue::~Queue() = default;
+
+std::size_t Queue::groups() const {
+  return groups_.size();
+}
 
 // -------------------------------------------------------------------------------------------------
 // Names

@@ -54,7 +54,7 @@ struct FilePool {
 };
 
 // Capacity that waits, and the pools whose workers could serve it, the preferred ones first.
-struct Waiting {
+struct WaitingCapacity {
   Index line = no_index;
   std::int64_t capacity = 0;  // of "active-task", of requests that need the same
   Resources needs = {};
@@ -81,6 +81,9 @@ class Queue {
  public:
   // Draws are made from the seed and the number of the request.
   explicit Queue(Settings settings = {}, std::uint64_t seed = 0);
+  ~Queue();
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
 
   // Goes on from the store. Leases of workers that are not offered until settle_after_load() end.
   // A lease of a worker whose row cannot be read is set aside with it.
@@ -114,14 +117,14 @@ class Queue {
   // Workers. A worker that comes again with other words has changed; with the same ones it only
   // says what it does. When it leaves, so do its
   // leases; one whose client has not confirmed it yet waits again, in its old place.
-  void offer(const Offered& worker, Time now);
+  void offer(const WorkerOffer& worker, Time now);
   void withdraw(std::int64_t worker, const std::string& reason, Time now);
   // What the worker says that it does; what is not leased of that was given to it elsewhere.
   void set_working(std::int64_t worker, std::int64_t working, Time now);
 
   // Requests. `number` is new and larger than all before. Returns the request's number: an older
   // one if the token is known. `not_found`: there is no such request (any more).
-  Result<std::int64_t> request(Ask ask, std::int64_t number, Time now);
+  Result<std::int64_t> request(NewRequest ask, std::int64_t number, Time now);
   Result<void> release(std::int64_t request, Time now);  // also of one that waits: it is cancelled
   Result<void> extend(std::int64_t request, Time until, Time now);
   // Its client lives. Of a lease: it knows its worker.
@@ -153,17 +156,17 @@ class Queue {
   const std::vector<Worker>& workers() const { return workers_; }
   const std::vector<Team>& teams() const { return teams_; }
   const std::vector<TeamPool>& pools() const { return pools_; }
-  const std::vector<Line>& lines() const { return lines_; }
-  std::size_t groups() const { return groups_.size(); }
+  const std::vector<Line>& lines() const { return lines_; }  // see lines.hpp
+  std::size_t groups() const;
   const Settings& settings() const { return settings_; }
   std::int64_t waiting() const { return waiting_; }
   const TeamPool* find_pool(const WorkerPoolId& id) const;
   double usage_of(const Team& team, Time now) const;  // as it counts now
-  std::vector<Waiting> demand() const;
+  std::vector<WaitingCapacity> demand() const;
   // Since demand() was looked at with this.
   bool demand_changed() const { return demand_changed_; }
-  std::vector<Waiting> take_demand() { return demand_changed_ = false, demand(); }
-  Waiting candidates_of(const Request& request) const;  // without an amount
+  std::vector<WaitingCapacity> take_demand() { return demand_changed_ = false, demand(); }
+  WaitingCapacity candidates_of(const Request& request) const;  // without an amount
   // Without what only the fleet knows: the worker's name, the outlooks of pools and what comes.
   verdict::RequestSituation situation_of(const Request& request) const;
   // The worker that it holds, or that is reserved for it; 0: none.
@@ -205,7 +208,7 @@ class Queue {
   void touch_team(Index team);
 
   // workers.cpp
-  bool is_the_same(const Worker& worker, const Offered& offered) const;
+  bool is_the_same(const Worker& worker, const WorkerOffer& offered) const;
   void take_out(Index worker);
   void put_in(Index worker);
   void count_shape(Index worker, std::int64_t sign);
@@ -216,15 +219,15 @@ class Queue {
   void unreserve(Index line);
 
   // bounds.cpp
-  Result<void> check_ask(const Ask& ask) const;
+  Result<void> check_request(const NewRequest& ask) const;
   Result<void> check_new_team(const TeamId& team) const;
-  Result<void> check_team(const Team& team, const Ask& ask) const;
-  Result<void> check_client(const Ask& ask) const;
-  Result<void> check_bounds(const Ask& ask) const;
-  std::int64_t new_names_in(const Ask& ask) const;
+  Result<void> check_team(const Team& team, const NewRequest& ask) const;
+  Result<void> check_client(const NewRequest& ask) const;
+  Result<void> check_bounds(const NewRequest& ask) const;
+  std::int64_t new_names_in(const NewRequest& ask) const;
 
   // requests.cpp
-  Result<std::optional<std::int64_t>> find_again(const Ask& ask, Time now);
+  Result<std::optional<std::int64_t>> find_again(const NewRequest& ask, Time now);
   void close_for_client(const Request& request);
   Index add_request(Request request);
   void forget(Index request);
@@ -264,8 +267,7 @@ class Queue {
   bool goes_first(Index line, Index worker) const;
 
   // queries.cpp
-  Waiting candidates_of(const Line& line) const;
-  const Line::Places& places_of(const Request& request) const;
+  WaitingCapacity candidates_of(const Line& line) const;
   double grants_until(const Line& line, std::int64_t position) const;
 
   // restore.cpp

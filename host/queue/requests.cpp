@@ -1,6 +1,7 @@
 // Requests come, wait, are held, and end.
 #include <algorithm>
 
+#include "host/queue/lines.hpp"
 #include "host/queue/queue.hpp"
 #include "host/store/row.hpp"
 
@@ -24,7 +25,7 @@ Error unknown(std::int64_t number) {
 
 // The request that the same token has made before, if it asks for the same; nothing if there is
 // none.
-Result<std::optional<std::int64_t>> Queue::find_again(const Ask& ask, Time now) {
+Result<std::optional<std::int64_t>> Queue::find_again(const NewRequest& ask, Time now) {
   const auto team = team_index_.find(ask.team);
   if (ask.token.empty() || team == team_index_.end()) return std::optional<std::int64_t>();
   const auto known = by_token_.find(token_key(team->second, ask.token));
@@ -40,9 +41,9 @@ Result<std::optional<std::int64_t>> Queue::find_again(const Ask& ask, Time now) 
   return std::optional(request.number);
 }
 
-Result<std::int64_t> Queue::request(Ask ask, std::int64_t number, Time now) {
+Result<std::int64_t> Queue::request(NewRequest ask, std::int64_t number, Time now) {
   now_ = now;
-  if (const auto fine = check_ask(ask); !fine) return fine.error();
+  if (const auto fine = check_request(ask); !fine) return fine.error();
   std::ranges::sort(ask.tags);
   const auto [repeated, end] = std::ranges::unique(ask.tags);
   ask.tags.erase(repeated, end);

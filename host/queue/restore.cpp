@@ -5,6 +5,7 @@
 #include <muster/codec.hpp>
 #include <muster/enum_name.hpp>
 
+#include "host/queue/lines.hpp"
 #include "host/queue/queue.hpp"
 #include "host/store/row.hpp"
 

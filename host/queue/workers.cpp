@@ -1,6 +1,7 @@
 // Workers come, change, drain and leave.
 #include <algorithm>
 
+#include "host/queue/lines.hpp"
 #include "host/queue/queue.hpp"
 
 namespace muster::queue {
@@ -10,7 +11,7 @@ constexpr std::size_t cache_keys_remembered = 8;  // by each worker
 
 }  // namespace
 
-void Queue::offer(const Offered& offered, Time now) {
+void Queue::offer(const WorkerOffer& offered, Time now) {
   now_ = now;
   const auto [known, is_new] = worker_index_.try_emplace(offered.number, no_index);
   if (!is_new && is_the_same(workers_[known->second], offered))
@@ -56,7 +57,7 @@ void Queue::offer(const Offered& offered, Time now) {
 }
 
 // But for what it does at the moment, and its place: machines do not move.
-bool Queue::is_the_same(const Worker& worker, const Offered& offered) const {
+bool Queue::is_the_same(const Worker& worker, const WorkerOffer& offered) const {
   const auto is = [](Index at, const auto& id, const auto& all) {
     return at == no_index ? id.empty() : all[at].id == id;
   };

@@ -128,7 +128,7 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
   // ---- what can be checked without the provider
 
   void check_with_fleet() {
-    host().fleet->look(
+    host().fleet->query(
         [self = shared_from_this(), provider = host().find_provider(claim().provider)](
             const Fleet& fleet, Now now) {
           if (const Checked refusal = self->check(fleet, provider)) return self->refuse(*refusal);
@@ -299,7 +299,7 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
     registered_ = fleet.register_worker(claim().name, claim().provider,
                                         sha256(renewal_secret_.reveal()), now, proven);
     if (registered_ && application_.voucher)
-      fleet.tell(relay_event(claim(), *application_.voucher), now);
+      fleet.emit_event(relay_event(claim(), *application_.voucher), now);
   }
 
   // Credentials are made here because that takes time, which the fleet's thread does not have.
@@ -354,7 +354,7 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
   void answer(const Refusal& refusal) {
     if (application_.voucher && host().fleet)
       host().fleet->post([event = relay_event(claim(), *application_.voucher, refusal)](
-                             Fleet& fleet, Now now) { fleet.tell(event, now); });
+                             Fleet& fleet, Now now) { fleet.emit_event(event, now); });
     done_(refusal);
   }
 

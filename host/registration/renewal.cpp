@@ -62,7 +62,7 @@ class Renewal {
 // this is durable.
 void renew_without_store(const std::shared_ptr<State>& state, const fleet::WorkerName& name,
                          const std::string& secret, const Done& done) {
-  state->host.fleet->look([state, name, secret, done](const Fleet& fleet, Now now) {
+  state->host.fleet->query([state, name, secret, done](const Fleet& fleet, Now now) {
     auto renewed = fleet.renewal_without_store(name, sha256(secret), now);
     if (!renewed) {
       state->meters.count("unknown", RegistrationOutcome::refused);

@@ -15,7 +15,7 @@ constexpr auto heard_every = 1min;
 }  // namespace
 
 struct World::Client {
-  queue::Ask ask;
+  queue::NewRequest ask;
   std::int64_t request = 0;  // 0: the host has not told it yet
   std::int64_t worker = 0;   // that it holds, as far as it knows
   milliseconds until{0};     // it gives it back then

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "host/fleet/fleet.hpp"
+#include "host/queue/lines.hpp"
 #include "host/queue/queue.hpp"
 #include "host/simulation/parts.hpp"
 
@@ -68,7 +69,7 @@ void World::check_idle_workers(const queue::Queue& queue) {
     const queue::Request& head = queue.requests()[line.waiting.begin()->request];
     const queue::Team& team = queue.teams()[line.team];
     if (team.max_held > 0 && team.held + head.needs.active_task > team.max_held) continue;
-    const queue::Waiting may_use = queue.candidates_of(head);
+    const queue::WaitingCapacity may_use = queue.candidates_of(head);
     for (const queue::Worker& worker : queue.workers()) {
       if (worker.number == 0 || !worker.takes_work || worker.team != queue::no_index) continue;
       const queue::TeamPool& pool = queue.pools()[worker.pool];

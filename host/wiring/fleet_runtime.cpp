@@ -78,7 +78,7 @@ FleetRuntime::FleetRuntime(Parts parts)
                 parts_.configuration),
       status_events_([this](events::Event event) {
         fleet_->post([event = std::move(event)](fleet::Fleet& fleet, fleet::Now now) {
-          fleet.tell(event, now);
+          fleet.emit_event(event, now);
         });
       }) {}
 
@@ -164,8 +164,9 @@ void FleetRuntime::watch_store() {
   event.kind = "store-incomplete";
   event.text = store_->notice();
   event.details = {{"first", missing->have.number + 1}, {"last", missing->expected.number}};
-  fleet_->post(
-      [event = std::move(event)](fleet::Fleet& fleet, fleet::Now now) { fleet.tell(event, now); });
+  fleet_->post([event = std::move(event)](fleet::Fleet& fleet, fleet::Now now) {
+    fleet.emit_event(event, now);
+  });
 }
 
 void FleetRuntime::add_to_rebuilds(std::function<void(store::Batch&)> rows) {
@@ -339,8 +340,9 @@ void FleetRuntime::audit_reload(const std::string& changed) {
                    {"reason", "SIGHUP"},
                    {"about", {{"file", configuration()->file.string()}}},
                    {"changed", {{"keys", changed}}}};
-  fleet_->post(
-      [event = std::move(event)](fleet::Fleet& fleet, fleet::Now now) { fleet.tell(event, now); });
+  fleet_->post([event = std::move(event)](fleet::Fleet& fleet, fleet::Now now) {
+    fleet.emit_event(event, now);
+  });
 }
 
 void FleetRuntime::providers_configured(std::shared_ptr<const config::HostConfiguration> next) {

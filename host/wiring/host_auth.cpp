@@ -151,7 +151,7 @@ void HostAuth::open_store(const store::Store& store, fleet::Service& fleet,
     fleet.post_change(
         [rows = std::move(rows), told = std::move(told)](fleet::Fleet& state, fleet::Now now) {
           state.keep_rows(rows, now);
-          for (const events::Event& event : told) state.tell(event, now);
+          for (const events::Event& event : told) state.emit_event(event, now);
         },
         std::move(done));
   };

@@ -7,7 +7,7 @@
 #include "host/fleet/model/state.hpp"
 
 namespace muster::queue {
-struct Waiting;
+struct WaitingCapacity;
 }  // namespace muster::queue
 
 namespace muster::fleet {
@@ -19,6 +19,6 @@ struct Assigned {
   double capacity = 0;                     // of workers of that pool
   std::vector<Index> launch_configs = {};  // whose workers could serve it
 };
-using TakeDemand = std::function<void(const queue::Waiting&, const Assigned&)>;
+using TakeDemand = std::function<void(const queue::WaitingCapacity&, const Assigned&)>;
 
 }  // namespace muster::fleet

@@ -49,7 +49,7 @@ bool QueueDemand::could_launch_now(const LaunchConfigState& launch_config) const
 }
 
 QueueDemand::Servers QueueDemand::servers_in(const Pool& pool,
-                                             const queue::Waiting& waiting) const {
+                                             const queue::WaitingCapacity& waiting) const {
   Servers servers;
   for (const Index at : pool.launch_configs) {
     const LaunchConfigState& state = launch_configs_[at];
@@ -75,7 +75,8 @@ Time QueueDemand::next_wake() const {
 // Each request counts once: for the first pool in the order of its candidates that could launch a
 // worker for it now and has room to grow; then for those that have room, but whose launches are
 // held or paused; if none has room, for the first that could.
-void QueueDemand::assign(const std::vector<queue::Waiting>& demand, const TakeDemand& take) const {
+void QueueDemand::assign(const std::vector<queue::WaitingCapacity>& demand,
+                         const TakeDemand& take) const {
   std::vector<Index> shared;
   for (const auto& [id, at] : registry_.pool_indices()) {
     const Pool& pool = pools_[at];
@@ -84,7 +85,7 @@ void QueueDemand::assign(const std::vector<queue::Waiting>& demand, const TakeDe
     if (!(known && known->dedicated)) shared.push_back(at);
   }
   std::vector<double> queued(pools_.size());
-  for (const queue::Waiting& waiting : demand) {
+  for (const queue::WaitingCapacity& waiting : demand) {
     std::vector<Servers> candidates;
     const auto consider = [&](Index at) {
       if (!pools_[at].spec) return;
@@ -129,7 +130,7 @@ void QueueDemand::measure() {
   measured_ = clock_.now();
   std::vector<bool> wanted(launch_configs_.size(), false);
   std::vector<double> queued(pools_.size());
-  assign(link_.queue().take_demand(), [&](const queue::Waiting&, const Assigned& assigned) {
+  assign(link_.queue().take_demand(), [&](const queue::WaitingCapacity&, const Assigned& assigned) {
     if (assigned.pool == no_index) return;
     for (const Index launch_config : assigned.launch_configs) wanted[launch_config] = true;
     queued[assigned.pool] += assigned.capacity;

@@ -23,13 +23,13 @@ class QueueDemand : Stage {
   Time next_wake() const;
 
   // See Fleet::assign_demand.
-  void assign(const std::vector<queue::Waiting>& demand, const TakeDemand& take) const;
+  void assign(const std::vector<queue::WaitingCapacity>& demand, const TakeDemand& take) const;
 
  private:
   void add_up(Index pool);
 
   struct Servers;
-  Servers servers_in(const Pool& pool, const queue::Waiting& waiting) const;
+  Servers servers_in(const Pool& pool, const queue::WaitingCapacity& waiting) const;
   bool could_launch_now(const LaunchConfigState& launch_config) const;
 
   QueueLink& link_;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "host/fleet/model/words.hpp"
+#include "host/queue/lines.hpp"
 #include "host/queue/queue.hpp"
 
 namespace muster::fleet {
@@ -72,7 +73,7 @@ void VerdictInputs::add_launches(const Pool& pool, std::vector<verdict::RoomSour
 
 // The pools that could launch a worker for it, the preferred ones first.
 std::vector<Index> VerdictInputs::could_launch_for(const queue::Request& request) const {
-  const queue::Waiting candidates = link_.queue().candidates_of(request);
+  const queue::WaitingCapacity candidates = link_.queue().candidates_of(request);
   std::vector<Index> pools;
   const auto consider = [&](Index at) {
     if (pools.size() >= most_outlooks || !pools_[at].spec) return;

@@ -133,7 +133,7 @@ TEST(Telling, what_happens_outside_gets_its_number_here) {
   events::Event event;
   event.kind = "plugin-activated";
   event.text = "provider/x 2.0.0";
-  driver.fleet().tell(event, driver.now());
+  driver.fleet().emit_event(event, driver.now());
   driver.settle();
   EXPECT_EQ(driver.events.back().kind, "plugin-activated");
   EXPECT_EQ(driver.events.back().number, static_cast<std::int64_t>(driver.events.size()));

@@ -26,7 +26,7 @@ FleetDriver fleet_of(std::int64_t workers, Lifecycle lifecycle = {}) {
 class Leases : public ::testing::Test {
  protected:
   void lease(std::optional<std::chrono::milliseconds> duration = {}) {
-    queue::Ask ask;
+    queue::NewRequest ask;
     ask.team = queue::TeamId("team");
     ask.heartbeat = 60s;
     ask.duration = duration;
@@ -157,7 +157,7 @@ TEST_F(Leases, last_as_long_as_they_were_asked_for_whatever_the_clock_is_set_to)
 }
 
 TEST_F(Leases, that_a_client_waits_for_in_a_long_poll_stay_when_the_clock_is_set_back) {
-  queue::Ask ask;
+  queue::NewRequest ask;
   ask.team = queue::TeamId("team");
   ask.tags = {"nobody"};
   ask.heartbeat = 5s;

@@ -96,7 +96,7 @@ TEST_F(Standing, a_machine_whose_credentials_lapse_is_absent_and_the_pool_is_tol
 TEST_F(Standing, a_lease_ends_with_a_machine_whose_credentials_lapse) {
   announce_by_owner("cloud-7");
   ASSERT_TRUE(enter("cloud-7"));
-  queue::Ask ask;
+  queue::NewRequest ask;
   ask.team = queue::TeamId("a");
   ask.heartbeat = 24h;
   const auto request = driver.fleet().request_worker(std::move(ask), driver.now());

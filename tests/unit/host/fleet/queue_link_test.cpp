@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-std::int64_t ask(FleetDriver& driver, const std::string& team, queue::Ask ask = {}) {
+std::int64_t ask(FleetDriver& driver, const std::string& team, queue::NewRequest ask = {}) {
   ask.team = queue::TeamId(team);
   ask.heartbeat = 24h;
   const auto number = driver.fleet().request_worker(std::move(ask), driver.now());
@@ -98,7 +98,7 @@ TEST(QueueOfFleet, launches_only_where_workers_would_serve_the_request) {
   driver.configure(
       {{.id = "p/a", .launch_configs = {{"lc-a"}}}, {.id = "p/gpu", .launch_configs = {gpu}}});
   driver.provider_up();
-  queue::Ask wanted;
+  queue::NewRequest wanted;
   wanted.tags = {"gpu"};
   wanted.needs = {1, {{"memory", 64}}};
   const auto request = ask(driver, "team", wanted);

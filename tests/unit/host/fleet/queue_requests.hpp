@@ -8,7 +8,7 @@
 
 namespace muster::fleet {
 
-inline std::int64_t want(FleetDriver& driver, queue::Ask ask) {
+inline std::int64_t want(FleetDriver& driver, queue::NewRequest ask) {
   if (ask.team.empty()) ask.team = queue::TeamId("team");
   ask.heartbeat = std::chrono::hours(24);
   const auto number = driver.fleet().request_worker(std::move(ask), driver.now());

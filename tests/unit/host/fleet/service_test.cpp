@@ -146,7 +146,7 @@ TEST_F(ServiceExceptions, of_a_read_reach_its_caller) {
 }
 
 TEST_F(ServiceExceptions, of_a_look_are_logged) {
-  service->look([](const Fleet&, Now) { throw std::runtime_error("unseen"); });
+  service->query([](const Fleet&, Now) { throw std::runtime_error("unseen"); });
   EXPECT_TRUE(works()) << "a look that had to wait has run before a later change";
   EXPECT_THAT(lines->text(), HasSubstr("unseen"));
 }
@@ -204,7 +204,7 @@ class DeafService : public ::testing::Test {
  protected:
   DeafService() {
     const auto made = service.change<std::int64_t>([](Fleet& fleet, Now now) {
-      queue::Ask ask;
+      queue::NewRequest ask;
       ask.team = queue::TeamId("team");
       ask.heartbeat = 60s;
       return fleet.request_worker(ask, now);

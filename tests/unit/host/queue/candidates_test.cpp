@@ -109,9 +109,9 @@ TEST_P(Candidates, are_those_of_the_table) {
   for (const char* pool : {"a", "b", "c", "empty"}) fixture.dedicate(pool, {"somebody"});
   for (const std::string& pool : row.pools) fixture.dedicate(pool, {"team"});
   std::map<std::int64_t, std::string> names;
-  const auto add = [&](const std::string& name, const Offered& offered) {
+  const auto add = [&](const std::string& name, const WorkerOffer& offered) {
     names[fixture.worker(offered)] = name;
-    Offered tagged = offered;
+    WorkerOffer tagged = offered;
     tagged.tags = {"gpu", "linux"};
     names[fixture.worker(tagged)] = name + "+gpu";
   };
@@ -122,10 +122,10 @@ TEST_P(Candidates, are_those_of_the_table) {
   if (row.own_worker) add("own", {.team = TeamId("team")});
   std::vector<std::string> got, order;
   for (int i = 0; i < 6; ++i) {
-    const auto request = fixture.ask(Ask{.team = TeamId("team"),
-                                         .pool = WorkerPoolId(row.asked_pool),
-                                         .tags = row.tags,
-                                         .strategies = {Strategy::fewest_active}});
+    const auto request = fixture.ask(NewRequest{.team = TeamId("team"),
+                                                .pool = WorkerPoolId(row.asked_pool),
+                                                .tags = row.tags,
+                                                .strategies = {Strategy::fewest_active}});
     if (const std::int64_t worker = fixture.holds(*request); worker > 0)
       got.push_back(names[worker]);
   }
@@ -188,10 +188,10 @@ TEST(Tags, that_nobody_has_any_more_are_forgotten) {
   Fixture fixture;
   const auto plain = fixture.worker(2);
   const auto waits_for = [&](const std::string& tag) {
-    return *fixture.ask(Ask{.team = TeamId("team"), .tags = {tag}, .heartbeat = 24h});
+    return *fixture.ask(NewRequest{.team = TeamId("team"), .tags = {tag}, .heartbeat = 24h});
   };
   const auto early = waits_for("tag 5000");
-  Offered worker{.number = fixture.next++, .has = {1, {}}};
+  WorkerOffer worker{.number = fixture.next++, .has = {1, {}}};
   for (int i = 0; i < 6000; ++i) {
     worker.tags = {"tag " + std::to_string(i)};
     fixture.worker(worker);

@@ -18,7 +18,7 @@ struct Fixture {
   std::int64_t next = 1;
 
   // A worker of a shared pool, unless it is said otherwise.
-  std::int64_t worker(Offered offered) {
+  std::int64_t worker(WorkerOffer offered) {
     if (offered.number == 0) offered.number = next++;
     queue.offer(offered, now);
     return offered.number;
@@ -27,12 +27,12 @@ struct Fixture {
     return worker({.pool = WorkerPoolId(pool), .has = {capacity, {}}});
   }
 
-  Result<std::int64_t> ask(Ask ask) {
+  Result<std::int64_t> ask(NewRequest ask) {
     const std::int64_t number = next++;
     return queue.request(std::move(ask), number, now);
   }
   std::int64_t ask(const std::string& team, std::int64_t capacity = 1) {
-    return *ask(Ask{.team = TeamId(team), .needs = {capacity, {}}});
+    return *ask(NewRequest{.team = TeamId(team), .needs = {capacity, {}}});
   }
   void release(std::int64_t request) { ASSERT_TRUE(queue.release(request, now)); }
 

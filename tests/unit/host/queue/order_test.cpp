@@ -20,9 +20,9 @@ TEST(Order, within_a_team_is_first_come_first_served) {
 
 TEST(Order, within_a_team_heeds_priorities) {
   Fixture fixture;
-  const auto low = *fixture.ask(Ask{.team = TeamId("a"), .priority = -1});
+  const auto low = *fixture.ask(NewRequest{.team = TeamId("a"), .priority = -1});
   const auto usual = fixture.ask("a");
-  const auto high = *fixture.ask(Ask{.team = TeamId("a"), .priority = 5});
+  const auto high = *fixture.ask(NewRequest{.team = TeamId("a"), .priority = 5});
   const auto worker = fixture.worker();
   EXPECT_EQ(fixture.holds(high), worker);
   fixture.release(high);
@@ -36,7 +36,7 @@ TEST(Order, between_teams_does_not_heed_priorities) {
   fixture.worker();
   const auto before = fixture.ask("loud");  // so that it has used something
   const auto quiet = fixture.ask("quiet");
-  const auto loud = *fixture.ask(Ask{.team = TeamId("loud"), .priority = 1'000'000});
+  const auto loud = *fixture.ask(NewRequest{.team = TeamId("loud"), .priority = 1'000'000});
   fixture.release(before);
   EXPECT_GT(fixture.holds(quiet), 0);
   EXPECT_EQ(fixture.holds(loud), 0);
@@ -202,7 +202,7 @@ TEST(OtherSettings, a_smaller_queue_takes_nobody_more_and_loses_nobody) {
   Settings small;
   small.most_waiting = 1;
   fixture.queue.configure(small, fixture.now);
-  const auto refused = fixture.ask(Ask{.team = TeamId("b")});
+  const auto refused = fixture.ask(NewRequest{.team = TeamId("b")});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "queueFull");
   EXPECT_EQ(fixture.holds(first), 0);
@@ -319,7 +319,7 @@ TEST(TeamLimits, keep_a_team_from_holding_more_and_others_go_on) {
   EXPECT_GT(fixture.holds(fixture.ask("b")), 0);
   fixture.release(first);
   EXPECT_GT(fixture.holds(third), 0);
-  const auto too_much = fixture.ask(Ask{.team = TeamId("a"), .needs = {3, {}}});
+  const auto too_much = fixture.ask(NewRequest{.team = TeamId("a"), .needs = {3, {}}});
   ASSERT_FALSE(too_much);
   EXPECT_EQ(too_much.error().code, "teamLimit");
 }
@@ -329,9 +329,9 @@ TEST(TeamLimits, keep_a_team_from_asking_for_more) {
   ASSERT_TRUE(fixture.queue.set_team(TeamId("a"), {.max_pending = 2}, fixture.now));
   fixture.ask("a");
   const auto second = fixture.ask("a");
-  EXPECT_FALSE(fixture.ask(Ask{.team = TeamId("a")}));
+  EXPECT_FALSE(fixture.ask(NewRequest{.team = TeamId("a")}));
   fixture.release(second);
-  EXPECT_TRUE(fixture.ask(Ask{.team = TeamId("a")}));
+  EXPECT_TRUE(fixture.ask(NewRequest{.team = TeamId("a")}));
 }
 
 TEST(TeamLimits, of_files_are_changed_in_the_file) {

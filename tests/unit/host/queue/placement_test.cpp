@@ -6,7 +6,7 @@
 namespace muster::queue::testing {
 namespace {
 
-Ask with(std::vector<Strategy> strategies, std::string cache_key = {}) {
+NewRequest with(std::vector<Strategy> strategies, std::string cache_key = {}) {
   return {
       .team = TeamId("a"), .strategies = std::move(strategies), .cache_key = std::move(cache_key)};
 }
@@ -94,7 +94,7 @@ TEST(Placing, looks_at_all_resources) {
   const auto large = fixture.worker({.has = {8, {{"memory", 64}}}});
   const auto ask = [&](std::int64_t memory) {
     return fixture.holds(
-        *fixture.ask(Ask{.team = TeamId("a"), .needs = {1, {{"memory", memory}}}}));
+        *fixture.ask(NewRequest{.team = TeamId("a"), .needs = {1, {{"memory", memory}}}}));
   };
   EXPECT_EQ(ask(32), large);
   EXPECT_EQ(ask(32), large);
@@ -103,7 +103,7 @@ TEST(Placing, looks_at_all_resources) {
 }
 
 // Of four workers with room for four each, those that eight requests of one team got.
-std::size_t workers_used(Fixture& fixture, const Ask& ask) {
+std::size_t workers_used(Fixture& fixture, const NewRequest& ask) {
   std::set<std::int64_t> used;
   for (int i = 0; i < 8; ++i) used.insert(fixture.holds(*fixture.ask(ask)));
   return used.size();

@@ -2,6 +2,7 @@
 // simple: it looks at every request and every worker.
 #include <gtest/gtest.h>
 
+#include "host/queue/lines.hpp"
 #include "host/simulation/random.hpp"
 #include "host/store/memory_store.hpp"
 #include "tests/unit/host/queue/fixture.hpp"
@@ -10,7 +11,7 @@ namespace muster::queue::testing {
 namespace {
 
 struct Known {
-  Offered worker;
+  WorkerOffer worker;
   Resources used{0, {}};  // at the end of the last step
 };
 
@@ -22,7 +23,7 @@ struct LineWaits {
 };
 
 struct Asked {
-  Ask ask;
+  NewRequest ask;
   bool alive = true;  // its client
 };
 
@@ -219,8 +220,8 @@ class Model {
         if (at == granted->line || !line.indexed || line.reserved != no_index) continue;
         if (head_of(line) != waits.head || waits.since + settings().patience > queue_->now)
           continue;
-        const Ask& ask = asked_.at(waits.head).ask;
-        const Offered& offered = workers_.at(worker).worker;
+        const NewRequest& ask = asked_.at(waits.head).ask;
+        const WorkerOffer& offered = workers_.at(worker).worker;
         if (!eligible(ask, offered) || !offered.has.has_room({0, {}}, ask.needs)) continue;
         ASSERT_LE(++waits.served_before[granted->line], 1)
             << "request " << waits.head << " waits for too long, and " << number << " does not";
@@ -232,7 +233,7 @@ class Model {
 
   // No worker that the head of a line may use has room for it, unless it is kept for another.
   void check_not_idle(const Request& head, std::map<std::string, std::int64_t>& held) {
-    const Ask& ask = asked_.at(head.number).ask;
+    const NewRequest& ask = asked_.at(head.number).ask;
     const auto limit = limits_.find(ask.team.str());
     if (limit != limits_.end() && held[ask.team.str()] + ask.needs.active_task > limit->second)
       return;
@@ -247,14 +248,14 @@ class Model {
   }
 
   // One that is too large for all keeps nobody else waiting.
-  bool could_be_served(const Ask& ask) const {
+  bool could_be_served(const NewRequest& ask) const {
     return std::ranges::any_of(workers_, [&](const auto& known) {
-      const Offered& worker = known.second.worker;
+      const WorkerOffer& worker = known.second.worker;
       return worker.takes_work && eligible(ask, worker) && worker.has.has_room({0, {}}, ask.needs);
     });
   }
 
-  bool eligible(const Ask& ask, const Offered& worker) const {
+  bool eligible(const NewRequest& ask, const WorkerOffer& worker) const {
     if (!ask.pool.empty() && ask.pool != worker.pool) return false;
     if (ask.tags.empty() != worker.tags.empty()) return false;
     for (const std::string& tag : ask.tags)
@@ -274,7 +275,7 @@ class Model {
   std::string some_team() { return "t" + std::to_string(random_.between(0, teams - 1)); }
 
   void ask() {
-    Ask ask{.team = TeamId(some_team())};
+    NewRequest ask{.team = TeamId(some_team())};
     if (random_.happens(0.3)) ask.pool = WorkerPoolId("p" + std::to_string(random_.between(0, 2)));
     if (random_.happens(0.3)) ask.tags = {"gpu"};
     if (random_.happens(0.1)) ask.tags.emplace_back("linux");
@@ -290,7 +291,7 @@ class Model {
     ask_with(ask);
   }
 
-  void ask_with(const Ask& ask) {
+  void ask_with(const NewRequest& ask) {
     const auto team = std::ranges::find(queue_->queue.teams(), ask.team, &Team::id);
     const bool full = team != queue_->queue.teams().end() && team->max_pending > 0 &&
                       team->pending >= team->max_pending;
@@ -320,8 +321,8 @@ class Model {
     if (const std::int64_t number = some_request(); number != 0) asked_[number].alive = false;
   }
 
-  Offered some_worker(std::int64_t number) {
-    Offered worker{.number = number};
+  WorkerOffer some_worker(std::int64_t number) {
+    WorkerOffer worker{.number = number};
     const std::int64_t home = random_.between(0, 5);
     if (home <= 3) worker.pool = WorkerPoolId(home == 3 ? "p2" : "p" + std::to_string(home));
     if (home == 4) worker.team = TeamId("t3");
@@ -337,7 +338,7 @@ class Model {
 
   void add_worker() {
     if (workers_.size() >= 12) return remove_worker();
-    const Offered worker = some_worker(queue_->next++);
+    const WorkerOffer worker = some_worker(queue_->next++);
     queue_->worker(worker);
     workers_[worker.number] = {worker};
   }
@@ -352,7 +353,7 @@ class Model {
   void change_worker() {
     const std::int64_t number = any_worker();
     if (number == 0) return;
-    Offered worker = some_worker(number);
+    WorkerOffer worker = some_worker(number);
     worker.place = workers_[number].worker.place;
     queue_->worker(worker);
     workers_[number].worker = worker;
@@ -361,7 +362,7 @@ class Model {
   void work_elsewhere() {
     const std::int64_t number = any_worker();
     if (number == 0) return;
-    Offered& worker = workers_[number].worker;
+    WorkerOffer& worker = workers_[number].worker;
     worker.working = random_.between(0, worker.has.active_task);
     queue_->queue.set_working(number, worker.working, queue_->now);
   }

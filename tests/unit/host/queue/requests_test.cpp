@@ -34,7 +34,7 @@ TEST(HostileNumbers, are_refused_as_resources) {
 TEST(HostileNumbers, are_refused_in_requests) {
   Fixture fixture;
   fixture.worker(1000);
-  const auto refused = [&](const Ask& ask) { return !fixture.ask(ask).has_value(); };
+  const auto refused = [&](const NewRequest& ask) { return !fixture.ask(ask).has_value(); };
   EXPECT_TRUE(refused({.team = TeamId("")}));
   EXPECT_TRUE(refused({.team = TeamId(std::string(1000, 'x'))}));
   EXPECT_TRUE(refused({.team = TeamId("a"), .pool = WorkerPoolId(std::string(1000, 'x'))}));
@@ -58,7 +58,8 @@ TEST(HostileNumbers, are_refused_in_requests) {
 TEST(HostileNumbers, of_the_largest_kind_are_counted_exactly) {
   Fixture fixture;
   const auto worker = fixture.worker({.has = {largest_amount, {{"memory", largest_amount}}}});
-  const Ask most{.team = TeamId("a"), .needs = {largest_amount, {{"memory", largest_amount}}}};
+  const NewRequest most{.team = TeamId("a"),
+                        .needs = {largest_amount, {{"memory", largest_amount}}}};
   const auto first = *fixture.ask(most), second = *fixture.ask(most);
   EXPECT_EQ(fixture.holds(first), worker);
   EXPECT_EQ(fixture.holds(second), 0);
@@ -84,13 +85,13 @@ TEST(HostileNumbers, a_lease_is_not_extended_to_nonsense) {
 
 TEST(Token, the_same_again_is_the_same_request) {
   Fixture fixture;
-  const Ask ask{.team = TeamId("a"), .token = "t"};
+  const NewRequest ask{.team = TeamId("a"), .token = "t"};
   const auto first = *fixture.ask(ask);
   EXPECT_EQ(*fixture.ask(ask), first);
   fixture.worker(2);
   EXPECT_EQ(*fixture.ask(ask), first) << "also when it holds its worker";
   EXPECT_EQ(fixture.queue.workers()[0].used.active_task, 1);
-  EXPECT_NE(*fixture.ask(Ask{.team = TeamId("b"), .token = "t"}), first)
+  EXPECT_NE(*fixture.ask(NewRequest{.team = TeamId("b"), .token = "t"}), first)
       << "another team's token is another's";
   fixture.release(first);
   EXPECT_NE(*fixture.ask(ask), first) << "that is over";
@@ -98,8 +99,8 @@ TEST(Token, the_same_again_is_the_same_request) {
 
 TEST(Token, for_something_else_is_refused) {
   Fixture fixture;
-  const auto first = *fixture.ask(Ask{.team = TeamId("a"), .token = "t"});
-  const auto other = fixture.ask(Ask{.team = TeamId("a"), .needs = {2, {}}, .token = "t"});
+  const auto first = *fixture.ask(NewRequest{.team = TeamId("a"), .token = "t"});
+  const auto other = fixture.ask(NewRequest{.team = TeamId("a"), .needs = {2, {}}, .token = "t"});
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, "conflict");
   EXPECT_NE(other.error().message.find(std::to_string(first)), std::string::npos);
@@ -131,7 +132,7 @@ TEST(Release, of_one_that_waits_cancels_it) {
 TEST(Client, that_is_dead_gives_its_lease_back) {
   Fixture fixture;
   const auto worker = fixture.worker();
-  const auto dead = *fixture.ask(Ask{.team = TeamId("a"), .heartbeat = 30s});
+  const auto dead = *fixture.ask(NewRequest{.team = TeamId("a"), .heartbeat = 30s});
   const auto next = fixture.ask("b");
   fixture.now += 29s;
   fixture.queue.expire(fixture.now);
@@ -175,7 +176,7 @@ TEST(Client, that_waits_for_an_answer_lives) {
 TEST(Deadline, ends_what_waits_and_not_what_is_held) {
   Fixture fixture;
   const auto worker = fixture.worker();
-  const Ask ask{.team = TeamId("a"), .deadline = fixture.now + 90s};
+  const NewRequest ask{.team = TeamId("a"), .deadline = fixture.now + 90s};
   const auto held = *fixture.ask(ask), waits = *fixture.ask(ask);
   fixture.wait(2min);
   EXPECT_EQ(fixture.holds(held), worker);
@@ -186,7 +187,7 @@ TEST(Deadline, ends_what_waits_and_not_what_is_held) {
 TEST(Duration, ends_a_lease_unless_it_is_extended) {
   Fixture fixture;
   const auto worker = fixture.worker(2);
-  const Ask ask{.team = TeamId("a"), .duration = 5min};
+  const NewRequest ask{.team = TeamId("a"), .duration = 5min};
   const auto extended = *fixture.ask(ask), over = *fixture.ask(ask);
   fixture.wait(4min);
   ASSERT_TRUE(fixture.queue.extend(extended, fixture.now + 5min, fixture.now));
@@ -282,7 +283,7 @@ TEST(Demand, counts_each_waiting_request_once_and_not_what_a_team_may_not_hold) 
 // -------------------------------------------------------------------------------------------------
 // Bounds
 
-std::int64_t admitted(Fixture& fixture, int requests, const std::function<Ask(int)>& ask) {
+std::int64_t admitted(Fixture& fixture, int requests, const std::function<NewRequest(int)>& ask) {
   std::int64_t count = 0;
   for (int i = 0; i < requests; ++i) count += fixture.ask(ask(i)) ? 1 : 0;
   return count;
@@ -296,26 +297,26 @@ Settings with(const std::function<void(Settings&)>& change) {
 
 TEST(Bounds, a_team_without_a_limit_of_its_own_has_that_of_the_host) {
   Fixture fixture(with([](Settings& settings) { settings.most_waiting_of_team = 3; }));
-  EXPECT_EQ(admitted(fixture, 10, [](int) { return Ask{.team = TeamId("loud")}; }), 3);
-  const auto refused = fixture.ask(Ask{.team = TeamId("loud")});
+  EXPECT_EQ(admitted(fixture, 10, [](int) { return NewRequest{.team = TeamId("loud")}; }), 3);
+  const auto refused = fixture.ask(NewRequest{.team = TeamId("loud")});
   EXPECT_EQ(refused.error().error_class, ErrorClass::throttle);
   EXPECT_THAT(refused.error().message, HasSubstr("queue.mostWaitingOfTeam"));
-  EXPECT_TRUE(fixture.ask(Ask{.team = TeamId("quiet")}));
+  EXPECT_TRUE(fixture.ask(NewRequest{.team = TeamId("quiet")}));
   ASSERT_TRUE(fixture.queue.set_team(TeamId("loud"), {1, 0, 5}, fixture.now));
-  EXPECT_EQ(admitted(fixture, 10, [](int) { return Ask{.team = TeamId("loud")}; }), 2);
+  EXPECT_EQ(admitted(fixture, 10, [](int) { return NewRequest{.team = TeamId("loud")}; }), 2);
 }
 
 TEST(Bounds, a_client_has_so_many_requests_whatever_their_teams_and_an_end_makes_room) {
   Fixture fixture(with([](Settings& settings) { settings.most_of_client = 4; }));
   std::vector<std::int64_t> numbers;
   const auto ask = [](int i) {
-    return Ask{.team = TeamId("team" + std::to_string(i % 3)), .client = "ci"};
+    return NewRequest{.team = TeamId("team" + std::to_string(i % 3)), .client = "ci"};
   };
   for (int i = 0; i < 10; ++i)
     if (const auto number = fixture.ask(ask(i))) numbers.push_back(*number);
   ASSERT_EQ(numbers.size(), 4u);
   EXPECT_THAT(fixture.ask(ask(0)).error().message, HasSubstr("queue.mostOfClient"));
-  EXPECT_TRUE(fixture.ask(Ask{.team = TeamId("team0"), .client = "other"}));
+  EXPECT_TRUE(fixture.ask(NewRequest{.team = TeamId("team0"), .client = "other"}));
   fixture.release(numbers[0]);
   EXPECT_EQ(admitted(fixture, 5, ask), 1);
   fixture.worker(2);  // who holds a worker still counts
@@ -326,19 +327,19 @@ TEST(Bounds, a_client_has_so_many_requests_whatever_their_teams_and_an_end_makes
 TEST(Bounds, names_that_a_client_makes_up_are_few_and_nothing_is_kept_of_those_refused) {
   Fixture fixture(with([](Settings& settings) { settings.most_names_of_client = 5; }));
   const auto ask = [](int i) {
-    return Ask{
+    return NewRequest{
         .team = TeamId("main"), .pool = WorkerPoolId("p/" + std::to_string(i)), .client = "ci"};
   };
   EXPECT_EQ(admitted(fixture, 50, ask), 4);  // and the team
   EXPECT_EQ(fixture.queue.pools().size(), 4u);
-  Ask other = ask(99);
+  NewRequest other = ask(99);
   other.client = "other";
   EXPECT_TRUE(fixture.ask(other));
-  Ask real = ask(100);
+  NewRequest real = ask(100);
   real.pool_exists = true;
   EXPECT_TRUE(fixture.ask(real));
   EXPECT_TRUE(fixture.ask(ask(0)));
-  Ask again = ask(0);
+  NewRequest again = ask(0);
   again.team = TeamId("new");
   EXPECT_FALSE(fixture.ask(again));
   EXPECT_EQ(fixture.queue.teams().size(), 1u);
@@ -346,7 +347,7 @@ TEST(Bounds, names_that_a_client_makes_up_are_few_and_nothing_is_kept_of_those_r
 
 TEST(Bounds, there_are_so_many_teams) {
   Fixture fixture(with([](Settings& settings) { settings.most_teams = 3; }));
-  const auto ask = [](int i) { return Ask{.team = TeamId("team" + std::to_string(i))}; };
+  const auto ask = [](int i) { return NewRequest{.team = TeamId("team" + std::to_string(i))}; };
   EXPECT_EQ(admitted(fixture, 10, ask), 3);
   EXPECT_FALSE(fixture.queue.set_team(TeamId("one more"), {}, fixture.now));
   EXPECT_EQ(fixture.queue.teams().size(), 3u);
@@ -355,7 +356,7 @@ TEST(Bounds, there_are_so_many_teams) {
 TEST(Bounds, count_again_what_a_restart_finds) {
   const Settings settings = with([](Settings& each) { each.most_of_client = 2; });
   Fixture fixture(settings);
-  const auto ask = [](int) { return Ask{.team = TeamId("a"), .client = "ci"}; };
+  const auto ask = [](int) { return NewRequest{.team = TeamId("a"), .client = "ci"}; };
   EXPECT_EQ(admitted(fixture, 5, ask), 2);
   store::MemoryStore store;
   ASSERT_TRUE(store.commit(fixture.queue.everything()));

@@ -26,12 +26,12 @@ struct Durable : Fixture {
 };
 
 std::unique_ptr<Queue> started_from(const store::MemoryStore::Contents& contents,
-                                    const std::vector<Offered>& workers, Time now) {
+                                    const std::vector<WorkerOffer>& workers, Time now) {
   const store::MemoryStore store(contents);
   auto queue = std::make_unique<Queue>(Settings{}, 7);
   const auto loaded = queue->load(store, now);
   EXPECT_TRUE(loaded) << loaded.error().message;
-  for (const Offered& worker : workers) queue->offer(worker, now);
+  for (const WorkerOffer& worker : workers) queue->offer(worker, now);
   queue->settle_after_load(now);
   EXPECT_EQ(queue->check(), "");
   return queue;
@@ -39,9 +39,9 @@ std::unique_ptr<Queue> started_from(const store::MemoryStore::Contents& contents
 
 TEST(Restart, after_every_write_loses_no_request_and_grants_none_twice) {
   Durable fixture;
-  const std::vector<Offered> workers{{.number = 1001, .has = {2, {}}},
-                                     {.number = 1002, .has = {1, {}}}};
-  for (const Offered& worker : workers) fixture.worker(worker);
+  const std::vector<WorkerOffer> workers{{.number = 1001, .has = {2, {}}},
+                                         {.number = 1002, .has = {1, {}}}};
+  for (const WorkerOffer& worker : workers) fixture.worker(worker);
   ASSERT_TRUE(fixture.queue.set_team(TeamId("a"), {.weight = 2, .max_held = 2}, fixture.now));
   // What is known to the clients when each write was made: request → released.
   std::vector<std::map<std::int64_t, bool>> known;
@@ -52,9 +52,9 @@ TEST(Restart, after_every_write_loses_no_request_and_grants_none_twice) {
   };
   step();
   for (int i = 0; i < 6; ++i) {
-    clients[*fixture.ask(Ask{.team = TeamId(i % 2 == 0 ? "a" : "b"),
-                             .needs = {1, {}},
-                             .token = "token" + std::to_string(i)})] = false;
+    clients[*fixture.ask(NewRequest{.team = TeamId(i % 2 == 0 ? "a" : "b"),
+                                    .needs = {1, {}},
+                                    .token = "token" + std::to_string(i)})] = false;
     step();
     fixture.now += 1s;
   }
@@ -82,11 +82,11 @@ TEST(Restart, after_every_write_loses_no_request_and_grants_none_twice) {
 
 TEST(Restart, keeps_leases_with_their_workers_and_the_order_of_those_that_wait) {
   Durable fixture;
-  const std::vector<Offered> workers{{.number = 1001, .has = {1, {}}},
-                                     {.number = 1002, .has = {1, {}}}};
-  for (const Offered& worker : workers) fixture.worker(worker);
+  const std::vector<WorkerOffer> workers{{.number = 1001, .has = {1, {}}},
+                                         {.number = 1002, .has = {1, {}}}};
+  for (const WorkerOffer& worker : workers) fixture.worker(worker);
   const auto one = fixture.ask("a"), two = fixture.ask("a"), three = fixture.ask("a");
-  const auto urgent = *fixture.ask(Ask{.team = TeamId("a"), .priority = 1});
+  const auto urgent = *fixture.ask(NewRequest{.team = TeamId("a"), .priority = 1});
   fixture.write();
   const auto again = started_from(fixture.store.contents(), workers, fixture.now);
   const auto holds = [&](std::int64_t request) {
@@ -189,7 +189,7 @@ TEST(Restart, keeps_the_keys_of_pools) {
 
 TEST(Restart, keeps_what_a_token_means) {
   Durable fixture;
-  const Ask ask{.team = TeamId("a"), .tags = {"y", "x"}, .token = "t"};
+  const NewRequest ask{.team = TeamId("a"), .tags = {"y", "x"}, .token = "t"};
   const auto request = *fixture.ask(ask);
   fixture.write();
   const auto again = started_from(fixture.store.contents(), {}, fixture.now);

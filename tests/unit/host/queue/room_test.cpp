@@ -7,11 +7,11 @@
 namespace muster::queue::testing {
 namespace {
 
-Ask with_memory(const std::string& team, std::int64_t memory) {
+NewRequest with_memory(const std::string& team, std::int64_t memory) {
   return {.team = TeamId(team), .needs = {1, {{"memory", memory}}}};
 }
 
-Offered of_memory(std::int64_t memory) {
+WorkerOffer of_memory(std::int64_t memory) {
   return {.has = {1, {{"memory", memory}}}};
 }
 
@@ -79,7 +79,7 @@ TEST(TooLarge, is_demand_by_all_that_it_needs) {
   for (int i = 0; i < 3; ++i) (void)fixture.ask(with_memory("a", 64));
   (void)fixture.ask(with_memory("a", 32));
   std::map<std::int64_t, std::int64_t> wanted;
-  for (const Waiting& waiting : fixture.queue.demand())
+  for (const WaitingCapacity& waiting : fixture.queue.demand())
     wanted[waiting.needs.amount_of("memory")] += waiting.capacity;
   EXPECT_EQ(wanted, (std::map<std::int64_t, std::int64_t>{{32, 1}, {64, 3}}));
 }

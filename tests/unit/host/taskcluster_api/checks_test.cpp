@@ -217,7 +217,7 @@ TEST(Checks, a_host_that_cannot_store_refuses_changes_and_goes_on_reading) {
   fixture.fleet->post([](fleet::Fleet& fleet, fleet::Now now) {
     events::Event event;
     event.kind = "plugin-activated";
-    fleet.tell(std::move(event), now);
+    fleet.emit_event(std::move(event), now);
   });
   ASSERT_TRUE(muster::testing::eventually([&] { return !fixture.fleet->store_health().ok; }));
   const Reply reply = fixture.call("removeWorker", {"p/w", "g", "m"});

@@ -169,7 +169,7 @@ api::Services Fixture::own_services() {
          fleet->post_change(
              [rows = std::move(rows), told = std::move(told)](fleet::Fleet& of, fleet::Now at) {
                of.keep_rows(rows, at);
-               for (const events::Event& event : told) of.tell(event, at);
+               for (const events::Event& event : told) of.emit_event(event, at);
              },
              std::move(done));
        }});

@@ -179,7 +179,7 @@ TEST_F(Registering, a_worker_of_a_host_that_cannot_store_renews_and_keeps_its_se
   fixture.fleet->post([](fleet::Fleet& fleet, fleet::Now now) {
     events::Event event;
     event.kind = "plugin-activated";
-    fleet.tell(std::move(event), now);
+    fleet.emit_event(std::move(event), now);
   });
   ASSERT_TRUE(muster::testing::eventually([&] { return !healthy(); }));
   EXPECT_EQ(renew(std::string(44, 'x')).status, 400);
