@@ -125,6 +125,8 @@ void Session::attempt(Run& run) {
   if (run.answer) {
     run.reading = exchange.read(*run.answer);
     run.had_no_effect = run.reading.next != Next::repeat;
+    if (run.reading.remaining)
+      buckets_.limit(exchange.api, *run.reading.remaining, run.context.now());
     say_if_unclear(run);
     return;
   }

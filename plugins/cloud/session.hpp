@@ -26,6 +26,9 @@ struct Reading {
   };
   Next next = Next::done;
   std::optional<Error> error = {};  // nothing: the answer is good
+  // How many more calls of this API the cloud takes, if it says so: the rate falls before the cloud
+  // has to refuse any.
+  std::optional<double> remaining = {};
 };
 
 struct Exchange {

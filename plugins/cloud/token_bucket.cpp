@@ -8,7 +8,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto one_burst = 1s;  // throttle answers within it are about the same calls
+constexpr double few_left = 0.05;  // of a burst
+constexpr auto one_burst = 1s;     // throttle answers within it are about the same calls
 
 double seconds(std::chrono::milliseconds time) {
   return static_cast<double>(time.count()) / 1000;
@@ -42,6 +43,12 @@ void TokenBucket::throttle(Time now) {
   rate_ = std::max(settings_.least, rate_ / 2);
 }
 
+void TokenBucket::limit(double remaining, Time now) {
+  advance(now);
+  if (remaining < settings_.burst * few_left) throttle(now);
+  tokens_ = std::min(tokens_, std::max(0.0, remaining));
+}
+
 std::chrono::milliseconds TokenBuckets::take(const std::string& api, const BucketSettings& settings,
                                              Time now) {
   const std::lock_guard lock(mutex_);
@@ -56,6 +63,11 @@ void TokenBuckets::give_back(const std::string& api) {
 void TokenBuckets::throttle(const std::string& api, Time now) {
   const std::lock_guard lock(mutex_);
   buckets_.at(api).throttle(now);
+}
+
+void TokenBuckets::limit(const std::string& api, double remaining, Time now) {
+  const std::lock_guard lock(mutex_);
+  buckets_.at(api).limit(remaining, now);
 }
 
 double TokenBuckets::rate(const std::string& api) const {

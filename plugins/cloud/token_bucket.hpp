@@ -32,6 +32,9 @@ class TokenBucket {
   // The cloud answered "too much": the rate is halved and nothing is left. Answers that come
   // together count as one, or a burst of calls would end in the least rate at once.
   void throttle(Time now);
+  // The cloud said how many calls it still takes: not more are made at once, and with few left the
+  // rate is halved as if it had refused one.
+  void limit(double remaining, Time now);
 
   double rate() const { return rate_; }
 
@@ -50,6 +53,7 @@ class TokenBuckets {
   // Of a bucket that was taken from.
   void give_back(const std::string& api);
   void throttle(const std::string& api, Time now);
+  void limit(const std::string& api, double remaining, Time now);
   double rate(const std::string& api) const;
 
  private:
