@@ -17,7 +17,8 @@ struct Words {
   const char* type_key;   // the one type in a launch document: "instanceType"
   const char* spot;       // the two markets: "spot" and "onDemand"
   const char* on_demand;
-  const char* example_type;  // "m5.large"
+  const char* example_type;        // "m5.large"
+  const char* entry_key = "type";  // the type in an entry of the list
 };
 
 // What is launched from one launch document. It points into the document.

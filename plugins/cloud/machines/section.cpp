@@ -49,15 +49,14 @@ Result<Expansion> SectionReader::expand(const ExpandRequest& request) const {
   if (!capacity) return capacity.error();
   const json::object* launch = table_of(section, "launch");
   if (!section.contains(words.types_key) && launch && !launch->empty())
-    return Error::invalid(name + "." + words.types_key +
-                          ": is missing; write for example [{ type = \"" + words.example_type +
-                          "\" }]");
+    return Error::invalid(name + "." + words.types_key + ": is missing; write for example [{ " +
+                          words.entry_key + " = \"" + words.example_type + "\" }]");
   Expansion expansion;
   Result<void> outcome;
   std::size_t index = 0;
   std::set<std::string> seen;
   for_each_of(section, words.types_key, [&](const json::object& entry) {
-    const std::string type = text_of(entry, "type");
+    const std::string type = text_of(entry, words.entry_key);
     if (outcome && !seen.insert(type).second)
       outcome = Error::invalid(name + "." + words.types_key + "[" + std::to_string(index) +
                                "]: the type \"" + type + "\" is there twice; remove one");
@@ -80,7 +79,7 @@ Result<void> SectionReader::add_type(const ExpandRequest& request, const json::o
   const auto complete = rules_.complete(launch, section, request.placement);
   if (!complete) return complete.error();
   if (!*complete) return {};
-  const std::string type = text_of(entry, "type");
+  const std::string type = text_of(entry, words.entry_key);
   for (const std::string& market : markets_in(words, section)) {
     json::object machine{{"launch", launch}, {words.type_key, type}, {"market", market}};
     std::vector<const char*> kept = rules_.kept;

@@ -7,13 +7,13 @@ json::object types_schema(const Words& words, const char* type_pattern) {
   json::object type{
       {"type", "object"},
       {"additionalProperties", false},
-      {"required", json::array{"type"}},
+      {"required", json::array{words.entry_key}},
       {"properties",
        json::object{
-           {"type", json::object{{"type", "string"},
-                                 {"pattern", type_pattern},
-                                 {"description", std::string("As ") + words.cloud +
-                                                     " calls it: " + words.example_type}}},
+           {words.entry_key, json::object{{"type", "string"},
+                                          {"pattern", type_pattern},
+                                          {"description", std::string("As ") + words.cloud +
+                                                              " calls it: " + words.example_type}}},
            {"capacity",
             json::object{{"type", "integer"},
                          {"minimum", 1},
