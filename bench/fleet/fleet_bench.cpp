@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <malloc.h>
 #include <stdlib.h>
 #include <thread>
 
@@ -32,6 +33,12 @@ using Steady = std::chrono::steady_clock;
 
 double milliseconds_since(Steady::time_point start) {
   return std::chrono::duration<double, std::milli>(Steady::now() - start).count();
+}
+
+// What is in use of the heap; memory that was freed does not count, though the process keeps it.
+double heap_megabytes() {
+  const struct mallinfo2 info = ::mallinfo2();
+  return static_cast<double>(info.uordblks + info.hblkhd) / (1 << 20);
 }
 
 double resident_megabytes() {
@@ -125,6 +132,15 @@ struct World {
     return {question.call_id, Result<Listing>(Error::transient("not in this bench"))};
   }
 
+  void register_all() {
+    for (const Worker& worker : fleet->workers()) {
+      if (worker.state != WorkerState::requested) continue;
+      const WorkerName name{fleet->pools()[worker.pool].id, WorkerGroup("us-1"),
+                            WorkerId(worker.worker_id)};
+      if (!fleet->register_worker(name, provider_id, secret, now)) std::abort();
+    }
+  }
+
   // Until nothing is asked any more; returns when the last launch was asked for.
   double settle() {
     const auto start = Steady::now();
@@ -162,21 +178,18 @@ World make_world(int pools, int launch_configs, std::int64_t workers_each,
   world.fleet->demand_changed(demand, world.now);
   world.settle();
   world.advance(60s);
-  std::vector<std::string> ids;
-  for (const Worker& worker : world.fleet->workers()) {
-    const WorkerName name{world.fleet->pools()[worker.pool].id, WorkerGroup("us-1"),
-                          WorkerId(worker.worker_id)};
-    if (!world.fleet->register_worker(name, provider_id, secret, world.now)) std::abort();
-  }
+  world.register_all();
   world.fleet->demand_changed({}, world.now);
   world.settle();
   return world;
 }
 
 void decisions(int pools, int launch_configs, std::int64_t workers_each) {
-  const double before = resident_megabytes();
+  const double before = heap_megabytes();
+  const auto began = Steady::now();
   World world = make_world(pools, launch_configs, workers_each);
-  const double memory = resident_megabytes() - before;
+  const double filled = milliseconds_since(began);
+  const double memory = heap_megabytes() - before;
   // Nothing needed: every pool is sized, none bids.
   world.advance(2min);
   auto start = Steady::now();
@@ -192,14 +205,16 @@ void decisions(int pools, int launch_configs, std::int64_t workers_each) {
     world.fleet->demand_changed(demand, world.now);
     world.settle();
     const double took = milliseconds_since(start);
+    world.register_all();  // else they count as requested, and their pools need nothing next time
     world.fleet->demand_changed({}, world.now);
     world.settle();
     return took;
   };
   const double tenth = with_demand(10);
   const double all = with_demand(1);
-  std::printf("| %6d × %2d | %9lld | %8.1f | %8.1f | %8.1f | %7.0f |\n", pools, launch_configs,
-              static_cast<long long>(pools) * workers_each, quiet, tenth, all, memory);
+  std::printf("| %6d × %2d | %9lld | %8.0f | %8.1f | %8.1f | %8.1f | %7.0f |\n", pools,
+              launch_configs, static_cast<long long>(pools) * workers_each, filled, quiet, tenth,
+              all, memory);
   std::fflush(stdout);
 }
 
@@ -229,9 +244,9 @@ void restart(const fs::path& folder) {
       (*fleet)->workers().size(), opened, milliseconds_since(start), resident_megabytes());
 }
 
-class Silent final : public Channel {
+class InstantPlugins final : public Channel {
  public:
-  explicit Silent(std::function<void(std::string_view)> told) : told_(std::move(told)) {}
+  explicit InstantPlugins(std::function<void(std::string_view)> told) : told_(std::move(told)) {}
   Result<std::string> call(std::string_view method, std::string_view request,
                            const Context&) override {
     if (method == "allocate") told_(request);
@@ -245,6 +260,17 @@ class Silent final : public Channel {
       Bids made;
       for (const auto& candidate : asked->candidates)
         made.bids.push_back({candidate.launch_config.launch_config_id, 1, asked->capacity, 0.1});
+      return encode(made);
+    }
+    if (method == "allocate") {
+      Allocation made;
+      for (const IdempotencyKey& key : decode<AllocateRequest>(request)->idempotency_keys) {
+        Instance instance;
+        instance.worker_group = WorkerGroup("us-1");
+        instance.worker_id = WorkerId("i-" + key.str());
+        instance.idempotency_key = key;
+        made.launches.push_back({key, std::move(instance), {}});
+      }
       return encode(made);
     }
     return Error::transient("not in this bench");
@@ -265,7 +291,7 @@ void service(const fs::path& folder) {
   auto fleet = std::make_unique<Fleet>(settings, "bench", 1, now);
   std::mutex mutex;
   std::vector<Steady::time_point> called;
-  auto channel = std::make_shared<Silent>([&](std::string_view) {
+  auto channel = std::make_shared<InstantPlugins>([&](std::string_view) {
     const std::lock_guard lock(mutex);
     called.push_back(Steady::now());
   });
@@ -342,9 +368,9 @@ int run(const fs::path& where) {
   const fs::path folder = where / ("fleet-bench-" + std::to_string(::getpid()));
   fs::create_directories(folder);
   std::printf(
-      "| pools × launch configurations | workers | ms, nothing needed | a tenth needs | all need | "
-      "MB |\n");
-  std::printf("|---|---|---|---|---|---|\n");
+      "| pools × launch configurations | workers | ms, filling | nothing needed | a tenth needs | "
+      "all need | MB |\n");
+  std::printf("|---|---|---|---|---|---|---|\n");
   decisions(100, 20, 20);
   decisions(1000, 20, 20);
   decisions(100, 20, 100);

@@ -14,19 +14,39 @@ Dispatcher::Lane& Dispatcher::lane(Index provider) {
   return lanes_[provider];
 }
 
+void Dispatcher::Lane::add(Launchable launchable) {
+  ++count;
+  waiting[launchable.pool].push_back(std::move(launchable));
+}
+
+// The next pool after the one that was served last, in a circle.
+std::map<Index, std::deque<Dispatcher::Launchable>>::iterator Dispatcher::Lane::next_pool() {
+  const auto next = waiting.upper_bound(last_served);
+  return next == waiting.end() ? waiting.begin() : next;
+}
+
+Dispatcher::Launchable Dispatcher::Lane::take_first(
+    std::map<Index, std::deque<Launchable>>::iterator pool) {
+  Launchable taken = std::move(pool->second.front());
+  pool->second.pop_front();
+  if (pool->second.empty()) waiting.erase(pool);
+  --count;
+  return taken;
+}
+
 const allocation::Throttle& Dispatcher::throttle(Index provider) const {
   static const allocation::Throttle untouched;
   return provider < lanes_.size() ? lanes_[provider].throttle : untouched;
 }
 
 std::size_t Dispatcher::waiting(Index provider) const {
-  return provider < lanes_.size() ? lanes_[provider].waiting.size() : 0;
+  return provider < lanes_.size() ? lanes_[provider].count : 0;
 }
 
 Time Dispatcher::next_wake() const {
   Time next = Time::max();
   for (Index provider = 0; provider < lanes_.size(); ++provider)
-    if (providers_[provider].up && !lanes_[provider].waiting.empty())
+    if (providers_[provider].up && lanes_[provider].count > 0)
       next = std::min(next, lanes_[provider].throttle.next(clock_.now()));
   return next;
 }
@@ -50,8 +70,12 @@ void Dispatcher::provider_up(Index provider, const ProviderSettings& settings, b
 }
 
 void Dispatcher::provider_down(Index provider, const std::string& why) {
-  for (const Launchable& launchable : std::exchange(lane(provider).waiting, {}))
-    give_up(launchable, "provider " + providers_[provider].id.str() + " is not available: " + why);
+  Lane& lane = this->lane(provider);
+  lane.count = 0;
+  for (const auto& [pool, launchables] : std::exchange(lane.waiting, {}))
+    for (const Launchable& launchable : launchables)
+      give_up(launchable,
+              "provider " + providers_[provider].id.str() + " is not available: " + why);
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -92,11 +116,11 @@ std::int64_t Dispatcher::launch(Index pool, Index at, std::int64_t instances, co
     outbox_.emit_event("worker-requested", workers_[added], "to be launched");
     if (static_cast<std::int64_t>(launchable.workers.size()) >=
         providers_[provider].settings.launches_per_call) {
-      lane(provider).waiting.push_back(launchable);
+      lane(provider).add(launchable);
       launchable.workers.clear();
     }
   }
-  if (!launchable.workers.empty()) lane(provider).waiting.push_back(std::move(launchable));
+  if (!launchable.workers.empty()) lane(provider).add(std::move(launchable));
   return instances;
 }
 
@@ -104,8 +128,7 @@ void Dispatcher::retry(Index index) {
   const Worker& worker = workers_[index];
   WorkerEdit(table_, index)->called = true;
   lane(worker.provider)
-      .waiting.push_back(
-          {worker.pool, worker.launch_config, bid_data_[worker.number], {worker.number}});
+      .add({worker.pool, worker.launch_config, bid_data_[worker.number], {worker.number}});
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -116,29 +139,25 @@ void Dispatcher::retry(Index index) {
 void Dispatcher::dispatch(Index index) {
   if (!providers_[index].up || waiting(index) == 0) return;
   Lane& lane = this->lane(index);
-  while (!lane.waiting.empty()) {
+  while (lane.count > 0) {
     const std::int64_t room = lane.throttle.room(clock_.now());
     if (room <= 0) return;
-    // The next pool after the one that was served last, in a circle.
-    const auto next = std::ranges::min_element(lane.waiting, {}, [&](const Launchable& launchable) {
-      return std::pair(launchable.pool <= lane.last_served, launchable.pool);
-    });
-    if (is_held(*next)) {
-      const Launchable held = std::move(*next);
-      lane.waiting.erase(next);
-      give_up(held,
+    const auto next = lane.next_pool();
+    Launchable& first = next->second.front();
+    if (is_held(first)) {
+      give_up(lane.take_first(next),
               "what it would be launched from is held, or its provider's list is doubted, "
               "since it was chosen");
       continue;
     }
-    lane.last_served = next->pool;
-    Launchable turn = *next;
-    if (static_cast<std::int64_t>(turn.workers.size()) > room) {
-      turn.workers.resize(static_cast<std::size_t>(room));
-      next->workers.erase(next->workers.begin(), next->workers.begin() + room);
-    } else {
-      lane.waiting.erase(next);
+    lane.last_served = next->first;
+    if (static_cast<std::int64_t>(first.workers.size()) <= room) {
+      send(index, lane.take_first(next));
+      continue;
     }
+    Launchable turn = first;
+    turn.workers.resize(static_cast<std::size_t>(room));
+    first.workers.erase(first.workers.begin(), first.workers.begin() + room);
     send(index, std::move(turn));
   }
 }

@@ -2,6 +2,7 @@
 // their provider, pool by pool, as fast as the provider takes them.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <string>
 #include <vector>
@@ -52,8 +53,14 @@ class Dispatcher : Stage {
   };
   struct Lane {
     allocation::Throttle throttle;
-    std::vector<Launchable> waiting;  // in the order in which they came
-    Index last_served = no_index;     // the pool whose turn it was last
+    // By pool, and of a pool in the order in which they came; no pool has none.
+    std::map<Index, std::deque<Launchable>> waiting;
+    std::size_t count = 0;         // of those that wait
+    Index last_served = no_index;  // the pool whose turn it was last
+
+    void add(Launchable launchable);
+    std::map<Index, std::deque<Launchable>>::iterator next_pool();
+    Launchable take_first(std::map<Index, std::deque<Launchable>>::iterator pool);
   };
 
   Lane& lane(Index provider);
