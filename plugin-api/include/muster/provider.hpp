@@ -50,8 +50,8 @@ class Provider {
   // respect.
   virtual Result<Identity> identify(const IdentifyRequest&, const Context&) = 0;
 
-  // Instances that will be taken away, and launches that failed later. Optional; offered if capability::notices is in the
-  // description.
+  // Instances that will be taken away, and launches that failed later. Optional; offered if
+  // capability::notices is in the description.
   virtual Result<Notices> notices(const NoticesRequest&, const Context&) {
     return Error::unsupported("this provider does not offer notices");
   }
