@@ -1,0 +1,2 @@
+// All of them in one process.
+import './fake_machines.test.mjs';
