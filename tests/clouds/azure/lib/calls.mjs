@@ -108,7 +108,7 @@ export const routes = [
     name: 'deployments.list', action: `${types.deployment}/read`, versions: versions.resources, answer: ['resources', 'DeploymentListResult'],
     perform: azure => ({ list: [...azure.deployments.all.values()].map(deployment => () => azure.deployments.describe(deployment)) }),
   }),
-  route('GET', `${inGroup}microsoft.resources/deployments/([^/]+)/operations`, {
+  route('GET', '/subscriptions/[^/]+/resourcegroups/([^/]+)/(?:providers/microsoft.resources/)?deployments/([^/]+)/operations', {
     name: 'deploymentOperations.list', action: `${types.deployment}/operations/read`, versions: versions.resources, answer: ['resources', 'DeploymentOperationsListResult'],
     perform: (azure, [name]) => ({ list: azure.deployments.operationsOf(name).map(entry => () => entry) }),
   }),

@@ -1,7 +1,6 @@
 // Microsoft's own description of what it takes and answers: the mappers of its clients, and the serializer that uses them.
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
-import { isDeepStrictEqual } from 'node:util';
 
 import { Refusal } from './refusal.mjs';
 
@@ -39,10 +38,16 @@ export function check(source, name, value, { answer = false } = {}) {
   if (answer) return;
   const serializer = serializers[source];
   const again = JSON.parse(JSON.stringify(serializer.serialize(mapper, serializer.deserialize(mapper, structuredClone(value), name), name)));
-  if (!isDeepStrictEqual(normal(again), normal(value))) throw wrong('', `Microsoft's own client would send ${JSON.stringify(again)} instead of ${JSON.stringify(value)}`);
+  if (!contains(normal(again), normal(value))) throw wrong('', `Microsoft's own client would send ${JSON.stringify(again)} instead of ${JSON.stringify(value)}`);
 }
 
-// Empty objects and times may be written in more than one way.
+// The serializer adds defaults, and nothing else may differ.
+function contains(whole, part) {
+  if (part === null || typeof part !== 'object') return whole === part;
+  return whole !== null && typeof whole === 'object' && Object.entries(part).every(([key, item]) => contains(whole[key], item));
+}
+
+// Times may be written in more than one way.
 const normal = value => JSON.parse(JSON.stringify(value, (_, item) => (typeof item === 'string' && /^\d{4}-\d\d-\d\dT/.test(item) ? new Date(item).toISOString() : item)));
 
 function membersOf(mappers, type) {
