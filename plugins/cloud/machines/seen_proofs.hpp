@@ -16,12 +16,16 @@ class SeenProofs {
  public:
   // Error::auth if the proof was used before by another machine, or by the same one: `name` says
   // whose it was. A proof is remembered until `end`, after which its own times refuse it.
-  Result<void> use_once(std::string_view proof, const std::string& name, Time end, Time now);
+  //
+  // For `again_for` the same machine may show it again: the answer may have been lost, and the host
+  // itself registers a worker once.
+  Result<void> use_once(std::string_view proof, const std::string& name, Time end, Time now,
+                        std::chrono::milliseconds again_for = {});
 
  private:
   struct Use {
     std::string name;
-    Time end{};
+    Time end{}, first{};
   };
   std::map<std::string, Use> uses_;  // by digest
 };

@@ -165,6 +165,14 @@ TEST(NoticeBoard, repeats_notices_until_the_machine_has_ended) {
   EXPECT_TRUE(board.notices(noon + 1h).notices.empty());
 }
 
+TEST(SeenProofs, the_same_machine_may_repeat_a_question_whose_answer_was_lost) {
+  SeenProofs seen;
+  EXPECT_TRUE(seen.use_once("token", "i-1", noon + 1h, noon, 2min));
+  EXPECT_TRUE(seen.use_once("token", "i-1", noon + 1h, noon + 1min, 2min));
+  EXPECT_FALSE(seen.use_once("token", "i-2", noon + 1h, noon + 1min, 2min));
+  EXPECT_FALSE(seen.use_once("token", "i-1", noon + 1h, noon + 2min, 2min));
+}
+
 TEST(SeenProofs, a_proof_is_good_for_one_use_until_it_ends) {
   SeenProofs seen;
   EXPECT_TRUE(seen.use_once("token", "i-1", noon + 1h, noon));
