@@ -17,20 +17,16 @@ void refuse_in(json::object& definitions) {
   refuse("HardwareProfile", {{"vmSize", "use azure.vmSizes"}});
   refuse("VirtualMachineProperties",
          {{"priority", "use azure.market"}, {"billingProfile", "use azure.maxPrice"}});
-  refuse("OSProfile",
-         {{"customData", "muster writes it; use azure.userData"},
-          {"computerName", "muster names machines; remove it"},
-          {"adminPassword",
-           "it could be read in the configuration; remove it: muster sets one that nobody knows, "
-           "or use linuxConfiguration.ssh"}});
+  refuse("OSProfile", {{"customData", "muster writes it; use azure.userData"},
+                       {"computerName", "muster names machines; remove it"},
+                       {"adminPassword", "muster sets one that nobody knows; remove it"}});
   refuse("NetworkProfile",
-         {{"networkInterfaces",
-           "several machines cannot share a network interface; use networkInterfaceConfigurations"},
+         {{"networkInterfaces", "use networkInterfaceConfigurations, one for each machine"},
           {"networkApiVersion", "muster sets it; remove it"}});
   refuse("OSDisk", {{"name", "muster names disks; remove it"},
-                    {"vhd", "unmanaged disks would stay behind; use managedDisk"}});
+                    {"vhd", "it would stay behind; use managedDisk"}});
   refuse("DataDisk", {{"name", "muster names disks; remove it"},
-                      {"vhd", "unmanaged disks would stay behind; use managedDisk"}});
+                      {"vhd", "it would stay behind; use managedDisk"}});
   // Everything ends with its machine.
   definitions["DeleteOption"] =
       json::object{{"enum", json::array{"Delete"}},

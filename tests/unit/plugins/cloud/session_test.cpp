@@ -230,6 +230,17 @@ TEST(TokenBucket, throttle_answers_halve_the_rate_down_to_the_least_and_it_recov
   EXPECT_EQ(bucket.rate(), 16);
 }
 
+TEST(TokenBucket, what_the_cloud_says_is_left_bounds_the_burst_and_few_halve_the_rate) {
+  const Time now = Time(std::chrono::hours(1));
+  TokenBucket bucket({.per_second = 10, .burst = 100}, now);
+  bucket.limit(20, now);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(bucket.take(now).count(), 0);
+  EXPECT_GT(bucket.take(now).count(), 0);
+  EXPECT_EQ(bucket.rate(), 10);
+  bucket.limit(4, now);
+  EXPECT_EQ(bucket.rate(), 5);
+}
+
 TEST(TokenBucket, a_clock_that_goes_back_costs_nothing) {
   Time now{1h};
   TokenBucket bucket({.per_second = 1, .burst = 2}, now);
