@@ -50,7 +50,8 @@ export function parse(text) {
     if (contains) return item => item[contains[2]][{ contains: 'includes', endswith: 'endsWith', startswith: 'startsWith' }[contains[1]]](contains[3]);
     const compared = take(/\s*(\w+)\s+(eq|ne)\s+'([^']*)'/y);
     if (!compared) throw new Error(`filter ${text}`);
-    return item => (item[compared[1]] === compared[3]) === (compared[2] === 'eq');
+    const member = compared[1] === 'priceType' ? 'type' : compared[1]; // filters and items name it differently
+    return item => (item[member] === compared[3]) === (compared[2] === 'eq');
   };
   const both = () => {
     const parts = [one()];
