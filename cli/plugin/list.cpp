@@ -32,7 +32,7 @@ void print_reason(const std::string& reason) {
   }
 }
 
-void print(const VersionStatus& version) {
+void print_version(const VersionStatus& version) {
   if (!version.version.empty()) {
     std::printf("    version %-12s %-12s %.12s  since %s\n", harmless(version.version).c_str(),
                 name_of(version.state).c_str(), harmless(version.sha256).c_str(),
@@ -41,7 +41,7 @@ void print(const VersionStatus& version) {
   print_reason(version.reason);
 }
 
-void print(const InstanceStatus& instance) {
+void print_instance(const InstanceStatus& instance) {
   const std::string where =
       instance.pid ? "cell " + std::to_string(*instance.pid) : instance.isolation;
   std::printf("    instance %-18s %-12s %-14s restarts %lld  calls %lld (%lld failed)\n",
@@ -52,36 +52,38 @@ void print(const InstanceStatus& instance) {
   print_reason(instance.reason);
 }
 
-void print(const PluginList& list) {
+void print_list(const PluginList& list) {
   if (list.plugins.empty()) std::printf("No plugins.\n");
   for (const PluginStatus& plugin : list.plugins) {
     std::printf("%s  %s%s%s\n", harmless(plugin.plugin_id).c_str(), name_of(plugin.state).c_str(),
                 plugin.description.empty() ? "" : "  ", harmless(plugin.description).c_str());
-    for (const VersionStatus& version : plugin.versions) print(version);
-    for (const InstanceStatus& instance : plugin.instances) print(instance);
+    for (const VersionStatus& version : plugin.versions) print_version(version);
+    for (const InstanceStatus& instance : plugin.instances) print_instance(instance);
   }
 }
 
-void show(const Result<json::value>& answer, bool as_json) {
+void show_list(const Result<json::value>& answer, bool as_json) {
   if (!answer) fail(answer.error());
   if (as_json) return print_json(*answer);
   const auto list = from_value<PluginList>(*answer);
   if (!list) fail(Error::internal("the host's answer cannot be read: " + list.error().message));
-  print(*list);
+  print_list(*list);
 }
 
 }  // namespace
 
 void list_plugins(const PluginListing& options) {
   HostClient host = connect(options.host);
-  show(options.rescan ? host.post(std::string(plugins_path) + "/rescan") : host.get(plugins_path),
-       options.as_json);
+  show_list(
+      options.rescan ? host.post(std::string(plugins_path) + "/rescan") : host.get(plugins_path),
+      options.as_json);
 }
 
 void roll_back_plugin(const PluginRollback& options) {
   HostClient host = connect(options.host);
-  show(host.post(std::string(plugins_path) + "/" + path_segment(options.plugin_id) + "/rollback"),
-       options.as_json);
+  show_list(
+      host.post(std::string(plugins_path) + "/" + path_segment(options.plugin_id) + "/rollback"),
+      options.as_json);
 }
 
 }  // namespace muster::cli

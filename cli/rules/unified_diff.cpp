@@ -7,10 +7,10 @@
 namespace muster::cli {
 namespace {
 
-using Lines = std::vector<std::string_view>;
+using TextLines = std::vector<std::string_view>;
 
-Lines split(std::string_view text) {
-  Lines lines;
+TextLines split(std::string_view text) {
+  TextLines lines;
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size() - 1) + 1;
     lines.push_back(text.substr(0, end));
@@ -26,7 +26,7 @@ struct Step {
 
 // The middle that is not common to both ends, by longest common subsequence; a middle too large for
 // that is replaced whole.
-void middle(const Lines& a, std::size_t a_begin, std::size_t a_end, const Lines& b,
+void middle(const TextLines& a, std::size_t a_begin, std::size_t a_end, const TextLines& b,
             std::size_t b_begin, std::size_t b_end, std::vector<Step>& steps) {
   const auto rows = a_end - a_begin, columns = b_end - b_begin;
   constexpr std::size_t most = 4'000'000;
@@ -56,7 +56,7 @@ void middle(const Lines& a, std::size_t a_begin, std::size_t a_end, const Lines&
   for (; j < columns; ++j) steps.push_back({'+', b[b_begin + j]});
 }
 
-std::vector<Step> compare(const Lines& a, const Lines& b) {
+std::vector<Step> compare(const TextLines& a, const TextLines& b) {
   std::size_t head = 0, tail = 0;
   while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
   while (tail + head < a.size() && tail + head < b.size() &&

@@ -257,7 +257,10 @@ class Reader {
       complain(line, std::string(column_names[column]) + " is missing");
       return true;
     };
-    if (missing(time_column) | missing(pool_column) | missing(seconds_column)) return;
+    bool incomplete = missing(time_column);
+    incomplete |= missing(pool_column);
+    incomplete |= missing(seconds_column);
+    if (incomplete) return;
     const auto wrong = [&](Column column, const auto& result) {
       if (result) return false;
       complain(line, std::string(column_names[column]) + ": " + result.error().message);
@@ -268,9 +271,11 @@ class Reader {
     const auto tasks = row[tasks_column] ? parse_task_count(*row[tasks_column], most_tasks_of_a_row)
                                          : Result<std::int64_t>(1);
     const auto each = parse_task_seconds(*row[seconds_column]);
-    if (wrong(time_column, time) | wrong(pool_column, pool) | wrong(tasks_column, tasks) |
-        wrong(seconds_column, each))
-      return;
+    bool unreadable = wrong(time_column, time);
+    unreadable |= wrong(pool_column, pool);
+    unreadable |= wrong(tasks_column, tasks);
+    unreadable |= wrong(seconds_column, each);
+    if (unreadable) return;
     if (!same_kind_of_time(line, *time)) return;
     Trace& trace = reading_.trace;
     trace.tasks += *tasks;

@@ -50,7 +50,7 @@ queue::TeamId team_of(const Call& call) {
 }
 
 // 0 for what is no number: nobody has that.
-std::int64_t number_of(const Call& call) {
+std::int64_t request_number_of(const Call& call) {
   const std::string text = call.parameter("requestId");
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -119,7 +119,8 @@ void request_worker(const CallPtr& call) {
 template <class Change>
 FleetChangeOrFailure about_one(const Call& call, Change change,
                                std::optional<events::Event> audit = std::nullopt) {
-  return FleetChange([team = team_of(call), number = number_of(call), change, by = call.client_id(),
+  return FleetChange([team = team_of(call), number = request_number_of(call), change,
+                      by = call.client_id(),
                       audit = std::move(audit)](Fleet& fleet, Now now) -> Answer {
     const auto found = find(fleet, team, number);
     if (!found) return to_failure(found.error());
@@ -144,7 +145,7 @@ FleetChangeOrFailure read_release(const Call& call) {
 // against it.
 void confirm_lease(const CallPtr& call) {
   read_fleet(call, [call](const Fleet& fleet, Now now) -> Answer {
-    const auto found = find(fleet, team_of(*call), number_of(*call));
+    const auto found = find(fleet, team_of(*call), request_number_of(*call));
     if (!found) return to_failure(found.error());
     if ((*found)->state != queue::RequestState::held || !(*found)->confirmed)
       return Failure{"ReadOnly", call->host().fleet->store_health().sentence};
@@ -214,7 +215,7 @@ void poll(const std::shared_ptr<Poll>& poll_) {
       poll_->call,
       [poll_, answer](Fleet& fleet, Now now) {
         const Call& call = *poll_->call;
-        const auto found = find(fleet, team_of(call), number_of(call));
+        const auto found = find(fleet, team_of(call), request_number_of(call));
         if (!found) return void(answer->emplace(to_failure(found.error())));
         if (!poll_->until) poll_->until = now.steady + std::chrono::seconds(poll_->wait);
         const auto left = std::max(*poll_->until - now.steady, 0ms);
@@ -290,7 +291,7 @@ Answer list_all_requests(const Call& call, const Fleet& fleet, Now now) {
 
 // Whatever its team.
 Answer show_any(const Call& call, const Fleet& fleet, Now now) {
-  const queue::Request* found = fleet.queue().find(number_of(call));
+  const queue::Request* found = fleet.queue().find(request_number_of(call));
   if (!found) return not_found("there is no such request; it was released, or it ended long ago");
   return json_answer(request_document(*found, fleet, now));
 }

@@ -54,7 +54,7 @@ std::string log_key(const Call& call) {
          call.parameter("workerId");
 }
 
-Failure no_worker(const Call& call) {
+Failure unknown_worker(const Call& call) {
   return not_found("there is no worker " + log_key(call) + "; see: muster workers");
 }
 
@@ -70,7 +70,7 @@ Answer take_log(const Call& call, const Fleet& fleet, Now now) {
   if (text->get_string().size() > logs.limits().longest_part)
     return input_error("`text` has " + std::to_string(logs.limits().longest_part) +
                        " bytes at most");
-  if (!fleet.find_worker(worker_of(call))) return no_worker(call);
+  if (!fleet.find_worker(worker_of(call))) return unknown_worker(call);
   logs.append(log_key(call),
               {from->get_int64(), next->get_int64(), std::string(text->get_string()), now.wall});
   return json_answer(json::object{});
@@ -86,7 +86,7 @@ Answer show_log(const Call& call, const Fleet& fleet, Now) {
                                     {"next", part->next},
                                     {"text", part->text},
                                     {"at", format_time(part->at)}});
-  if (!fleet.find_worker(worker_of(call))) return no_worker(call);
+  if (!fleet.find_worker(worker_of(call))) return unknown_worker(call);
   return json_answer(json::object{{"from", 0}, {"next", 0}, {"text", ""}, {"at", nullptr}});
 }
 

@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-constexpr milliseconds first_delay = 1s, longest_delay = 5min, after_store_failure = 1s;
+constexpr milliseconds first_retry = 1s, longest_retry = 5min, store_retry = 1s;
 // How far the position may lag behind events that the filter turns away.
 constexpr std::int64_t most_skipped = 1000;
 constexpr milliseconds skipped_saved_every = 60s;
@@ -71,7 +71,7 @@ SteadyTime Webhook::next_event() {
     if (next == Cursor::Next::older) {
       const auto loaded = cursor_.load();
       if (!loaded) {
-        note("the events cannot be read: " + loaded.error().message, after_store_failure);
+        note("the events cannot be read: " + loaded.error().message, store_retry);
         return not_before_;
       }
       if (cursor_.lost_some()) {
@@ -181,7 +181,7 @@ void Webhook::note(const std::string& problem, std::optional<milliseconds> delay
 
 milliseconds Webhook::backoff() const {
   const int doubled = std::min(failures_ - 1, 16);
-  const milliseconds longest = std::min<milliseconds>(longest_delay, first_delay * (1 << doubled));
+  const milliseconds longest = std::min<milliseconds>(longest_retry, first_retry * (1 << doubled));
   return milliseconds(static_cast<std::int64_t>(static_cast<double>(longest.count()) *
                                                 (0.5 + parts_.random() / 2)));
 }

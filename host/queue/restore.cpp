@@ -17,10 +17,6 @@ using namespace std::chrono_literals;
 // What a team used changes with every lease; after a crash the last minute of it is forgotten.
 constexpr auto teams_written_every = 1min;
 
-std::optional<Time> known_time(Time time) {
-  return time == Time{} ? std::nullopt : std::optional(time);
-}
-
 template <class Texts>
 json::array array_of(const Texts& texts) {
   json::array array;
@@ -56,13 +52,13 @@ RequestRow Queue::row_of(const Request& request) const {
   row.heartbeat = request.heartbeat.count();
   row.duration = request.duration.count();
   row.created = request.created;
-  row.deadline = known_time(request.deadline);
+  row.deadline = store::known_time(request.deadline);
   row.state = request.state;
   row.worker = request.worker == no_index ? 0 : workers_[request.worker].number;
   row.confirmed = request.confirmed;
-  row.granted = known_time(request.granted);
-  row.until = known_time(request.until);
-  row.ended = known_time(request.ended);
+  row.granted = store::known_time(request.granted);
+  row.until = store::known_time(request.until);
+  row.ended = store::known_time(request.ended);
   row.reason = request.reason;
   return row;
 }

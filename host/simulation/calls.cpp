@@ -130,10 +130,9 @@ void World::ask(fleet::Question question) {
             for (const IdempotencyKey& key : asked.request.idempotency_keys)
               if (!intents_.contains(key.str()))
                 violated("a launch is asked for before its intent is durable: " + key.str());
-            call_provider(question, asked.provider_id,
-                          [this, context, request = asked.request](Cloud& cloud) {
-                            return allocate(cloud, request);
-                          });
+            call_provider(
+                question, asked.provider_id,
+                [this, request = asked.request](Cloud& cloud) { return allocate(cloud, request); });
           },
           [&](const fleet::AskListing& asked) {
             call_provider(

@@ -24,6 +24,12 @@
 #include "host/store/store.hpp"
 
 namespace muster::store {
+
+// For a column that may be NULL: Time{} is no time.
+inline std::optional<Time> known_time(Time time) {
+  return time == Time{} ? std::nullopt : std::optional(time);
+}
+
 namespace detail {
 
 template <class T>
@@ -171,8 +177,9 @@ Result<Row> from_values(std::span<const Value> values) {
   const auto read = [&](const auto& field) {
     using Member = std::remove_cvref_t<decltype(row.*field.member)>;
     if (column >= values.size() ||
-        !detail::ColumnOf<Member>::read(values[column++], row.*field.member))
+        !detail::ColumnOf<Member>::read(values[column], row.*field.member))
       wrong = field.name;
+    ++column;
     return wrong.empty();
   };
   Row::fields([&](const auto&... field) { (void)(read(field) && ...); });

@@ -45,7 +45,7 @@ void report_worker_error(const CallPtr& call) {
 
 namespace {
 
-struct Wanted {
+struct WantedErrors {
   WorkerPoolId pool;
   std::string host_id;
   std::optional<std::int64_t> before = {};
@@ -64,7 +64,7 @@ struct Found {
 };
 
 // As many as a page may have, by number and by bytes.
-Result<Found> read_errors(const store::Store& store, Wanted wanted) {
+Result<Found> read_errors(const store::Store& store, WantedErrors wanted) {
   Found found;
   http::PageBudget page;
   for (;;) {
@@ -97,7 +97,7 @@ Result<Found> read_errors(const store::Store& store, Wanted wanted) {
   }
 }
 
-Answer listed(const store::Store& store, const Wanted& wanted) {
+Answer listed(const store::Store& store, const WantedErrors& wanted) {
   auto found = read_errors(store, wanted);
   if (!found) return to_failure(found.error());
   PrettyText text;
@@ -129,10 +129,10 @@ void list_worker_pool_errors(const CallPtr& call) {
   run_on_worker(call, [call, before = *before] {
     const auto host = host_id(call);
     if (!host) return;
-    Wanted wanted{.pool = call->worker_pool_id(),
-                  .host_id = *host,
-                  .before = before,
-                  .limit = limit_of(*call)};
+    WantedErrors wanted{.pool = call->worker_pool_id(),
+                        .host_id = *host,
+                        .before = before,
+                        .limit = limit_of(*call)};
     if (const auto id = call->query().find("launchConfigId")) wanted.launch_config = *id;
     if (const auto id = call->query().find("errorId")) wanted.error_id = *id;
     call->finish(listed(*parts_of(*call).store, wanted));

@@ -40,7 +40,7 @@ std::string group_and_id(const WorkerName& name) {
 // -------------------------------------------------------------------------------------------------
 // Lists
 
-struct Wanted {
+struct WantedWorkers {
   WorkerPoolId pool;
   std::optional<std::int64_t> before = {};  // the number of the last one that was shown
   std::size_t limit = 0;
@@ -48,7 +48,7 @@ struct Wanted {
   std::optional<bool> quarantined = {};
 };
 
-bool fits(const Fleet& fleet, const Worker& worker, const Wanted& wanted, Time now) {
+bool fits(const Fleet& fleet, const Worker& worker, const WantedWorkers& wanted, Time now) {
   if (!has_name(worker) || (wanted.before && worker.number >= *wanted.before)) return false;
   if (wanted.group && fleet.group_name(worker.group) != *wanted.group) return false;
   if (wanted.state && muster::name_of(shown_state(worker)) != *wanted.state) return false;
@@ -61,7 +61,7 @@ bool fits(const Fleet& fleet, const Worker& worker, const Wanted& wanted, Time n
 
 // The newest first: numbers grow with time.
 template <class Write>
-std::string list(const Fleet& fleet, const Pool* pool, const Wanted& wanted, Time now,
+std::string list(const Fleet& fleet, const Pool* pool, const WantedWorkers& wanted, Time now,
                  Write write) {
   std::vector<const Worker*> workers;
   if (pool)
@@ -92,13 +92,13 @@ std::optional<std::string> query_text(const Call& call, std::string_view name) {
 }
 
 // Nothing, and the call answered, if its token is wrong.
-std::optional<Wanted> wanted_of(const CallPtr& call, WorkerPoolId pool) {
+std::optional<WantedWorkers> wanted_of(const CallPtr& call, WorkerPoolId pool) {
   const auto before = number_of_token(*call, worker_token);
   if (!before) {
     call->fail(before.error());
     return std::nullopt;
   }
-  Wanted wanted{.pool = std::move(pool), .before = *before, .limit = limit_of(*call)};
+  WantedWorkers wanted{.pool = std::move(pool), .before = *before, .limit = limit_of(*call)};
   wanted.launch_config = query_text(*call, "launchConfigId");
   return wanted;
 }

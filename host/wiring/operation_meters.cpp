@@ -7,7 +7,7 @@ namespace {
 
 // Kinds of errors are made up by workers.
 constexpr std::size_t most_kinds = 50;
-const std::string other_name(metrics::other_label);
+const std::string other_operation(metrics::other_label);
 
 const std::vector<double>& call_bounds() {
   static const std::vector<double> bounds{0.001, 0.005, 0.025, 0.1, 0.5, 1,
@@ -35,7 +35,7 @@ void OperationMeters::observe(const std::vector<events::Event>& durable) {
     else
       ++worker_errors_[worker_errors_.size() < most_kinds || worker_errors_.contains(kind)
                            ? kind
-                           : other_name];
+                           : other_operation];
   }
 }
 

@@ -22,7 +22,7 @@ Weights LaunchLimits::weights_of(const Pool& pool, Time now) const {
         input.oldest_unregistered = now - workers_[worker].since;
         break;
       }
-    inputs.push_back(std::move(input));
+    inputs.push_back(input);
     result.emplace_back(at, bidding::Weight{});
   }
   const auto weights = bidding::weights(inputs);

@@ -11,10 +11,6 @@
 namespace muster::fleet {
 namespace {
 
-std::optional<Time> known_time(Time time) {
-  return time == Time{} ? std::nullopt : std::optional(time);
-}
-
 // A name without a slash can come from no API and no file, and does no harm.
 bool may_be_pool(const WorkerPoolId& id) {
   return identifiers::is_worker_pool_id(id.str()) || identifiers::is_name(id.str());
@@ -27,10 +23,10 @@ LaunchConfigRow Registry::row_of(const LaunchConfigState& launch_config) const {
           .launch_config_id = launch_config.spec->launch_config.launch_config_id,
           .provider_id = launch_config.spec->provider_id,
           .status = launch_config.status,
-          .paused_until = known_time(launch_config.paused_until),
+          .paused_until = store::known_time(launch_config.paused_until),
           .pause_reason = launch_config.pause_reason,
           .created = launch_config.created,
-          .archived = known_time(launch_config.archived),
+          .archived = store::known_time(launch_config.archived),
           .on_probation = launch_config.on_probation,
           .spec = codec::to_value(*launch_config.spec).as_object(),
           .health = launch_config.health.to_json()};

@@ -9,10 +9,6 @@
 namespace muster::fleet {
 namespace {
 
-std::optional<Time> known_time(Time time) {
-  return time == Time{} ? std::nullopt : std::optional(time);
-}
-
 std::string digest_text(const Sha256& digest) {
   return digest == Sha256{} ? "" : to_hex(digest);
 }
@@ -43,16 +39,16 @@ WorkerRow WorkerTable::row_of(const Worker& worker) const {
           .price = worker.price,
           .created = worker.created,
           .since = worker.since,
-          .registered = known_time(worker.registered),
-          .credentials_expire = known_time(worker.credentials_expire),
-          .last_active = known_time(worker.last_active),
-          .idle_since = known_time(worker.idle_since),
-          .interruption = known_time(worker.interruption),
-          .quarantined_until = known_time(worker.quarantined_until),
+          .registered = store::known_time(worker.registered),
+          .credentials_expire = store::known_time(worker.credentials_expire),
+          .last_active = store::known_time(worker.last_active),
+          .idle_since = store::known_time(worker.idle_since),
+          .interruption = store::known_time(worker.interruption),
+          .quarantined_until = store::known_time(worker.quarantined_until),
           .reason = worker.reason,
           .provider_data = worker.provider_data,
-          .expires = known_time(worker.expires),
-          .last_modified = known_time(worker.last_modified),
+          .expires = store::known_time(worker.expires),
+          .last_modified = store::known_time(worker.last_modified),
           .secret_digest = digest_text(worker.secret),
           .next_secret_digest = digest_text(worker.next_secret),
           .origin = worker.origin,

@@ -11,7 +11,9 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-const auto allocations = [](const Question& question) { return asks<AskAllocation>(question); };
+const auto every_allocation = [](const Question& question) {
+  return asks<AskAllocation>(question);
+};
 
 FleetDriver running_fleet(std::int64_t workers, Lifecycle lifecycle = {}) {
   FleetDriver driver =
@@ -59,7 +61,7 @@ TEST(Restart, keeps_the_name_of_the_host) {
 
 TEST(Restart, an_intent_whose_call_went_out_is_found_by_listing_and_not_launched_again) {
   FleetDriver driver = simple_fleet();
-  driver.withhold = allocations;
+  driver.withhold = every_allocation;
   driver.demand("p/w", 3);
   const Question question = driver.take_withheld().at(0);
   ASSERT_TRUE(
@@ -75,7 +77,7 @@ TEST(Restart, an_intent_whose_call_went_out_is_found_by_listing_and_not_launched
 
 TEST(Restart, an_intent_whose_call_never_went_out_is_resolved_and_made_anew) {
   FleetDriver driver = simple_fleet();
-  driver.withhold = allocations;
+  driver.withhold = every_allocation;
   driver.demand("p/w", 3);
   driver.crash();
   driver.withhold = {};
@@ -87,7 +89,7 @@ TEST(Restart, an_intent_whose_call_never_went_out_is_resolved_and_made_anew) {
 
 TEST(Restart, a_launch_of_the_old_host_that_arrives_late_is_ended) {
   FleetDriver driver = simple_fleet();
-  driver.withhold = allocations;
+  driver.withhold = every_allocation;
   driver.demand("p/w", 1);
   const Question late = driver.take_withheld().at(0);
   driver.crash();
@@ -227,7 +229,7 @@ TEST(Grace, credentials_of_a_clock_that_was_ahead_do_not_last_for_years) {
 
 TEST(Grace, a_clock_that_was_set_back_while_the_host_was_down_stops_nothing_for_ever) {
   FleetDriver driver = simple_fleet();
-  driver.withhold = allocations;
+  driver.withhold = every_allocation;
   driver.demand("p/w", 1);
   driver.crash();
   driver.withhold = {};

@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-const std::string path = "/api/muster/v1/relay-registrations";
+const std::string relay_path = "/api/muster/v1/relay-registrations";
 
 struct Relayed : ::testing::Test {
   Fixture fixture;
@@ -41,7 +41,7 @@ struct Relayed : ::testing::Test {
     return {{"providerId", "rack"}, {"hostName", "m.example.com"}, {"address", "198.51.100.7"}};
   }
   Reply vouch(const json::object& with, const std::string& token) {
-    return fixture.send("POST", path, {.token = token}, json::write(with));
+    return fixture.send("POST", relay_path, {.token = token}, json::write(with));
   }
   Reply vouch(const json::object& with) { return vouch(with, relay); }
 
@@ -88,7 +88,7 @@ TEST_F(Relayed, what_is_said_of_a_machine_is_read_with_care) {
   refused("state", json::array{"a"});
   refused("state", json::object{{"os", 14}});
   refused("voucher", json::object{{"by", "root"}});
-  EXPECT_EQ(fixture.send("POST", path, {.token = relay}, "garbage").status, 400);
+  EXPECT_EQ(fixture.send("POST", relay_path, {.token = relay}, "garbage").status, 400);
   EXPECT_TRUE(asked.empty());
 }
 
