@@ -152,7 +152,7 @@ std::string arrival_text(const Arrival& arrival, const Style& style) {
   }
 }
 
-std::string text_of(const Effects& effects, const Style& style) {
+std::string effects_text(const Effects& effects, const Style& style) {
   std::string out;
   std::string configuration;
   const auto heading = [&](const std::string& id) {
@@ -246,7 +246,7 @@ void run(const DiffOptions& options) {
   if (options.json)
     print_json(to_json(effects, sides));
   else if (differs)
-    print(text_of(effects, Style::of_stdout()));
+    print(effects_text(effects, Style::of_stdout()));
   else if (!errors)
     print("no effective difference\n");
   if (errors || (options.exit_code && differs)) throw Exit{exit_failed};

@@ -8,6 +8,15 @@ inline int& counter() {
   return count;
 }
 #pragma GCC visibility pop
+#ifdef __clang__  // it makes no such symbol by itself
+__asm__(
+    ".pushsection .bss\n"
+    ".globl unique_counter\n"
+    ".type unique_counter, @gnu_unique_object\n"
+    ".size unique_counter, 4\n"
+    "unique_counter: .zero 4\n"
+    ".popsection\n");
+#endif
 
 static muster_status call(void* instance, const muster_call* request) {
   ++counter();

@@ -170,7 +170,7 @@ INSTANTIATE_TEST_SUITE_P(machines, ContractWithAStateFile,
 TEST(Plugins, are_all_found) {
   std::vector<std::string> names;
   for (const fs::path& folder : plugin_folders()) names.push_back(folder.filename());
-  for (const char* name : {"abi_1_0", "aws", "bridge", "by_clang", "cheapest", "classic",
+  for (const char* name : {"abi_1_0", "aws", "bridge", "by_other_compiler", "cheapest", "classic",
                            "estimator", "external", "local", "plain_c", "simulated", "static"})
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
 }
