@@ -103,7 +103,7 @@ def main():
     parser.add_argument("--batch", type=int, default=60)
     parser.add_argument("--checks", default="")
     parser.add_argument("prefixes", nargs="*")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     batches = make_batches(read_commands(options.build, options.prefixes), options.batch)
     runner = Runner(os.path.join(options.build, "tidy"), options.checks)
     done = files = 0
