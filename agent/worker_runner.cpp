@@ -2,7 +2,7 @@
 
 #include "agent/http_client.hpp"
 #include "agent/settings_reader.hpp"
-#include "agent/yaml_document.hpp"
+#include "lib/yaml/yaml_document.hpp"
 
 namespace muster::agent {
 namespace {
@@ -122,7 +122,7 @@ class RunnerReader {
 }  // namespace
 
 ReadConfiguration read_worker_runner(const std::filesystem::path& file, std::string_view text) {
-  auto parsed = parse_yaml(text);
+  auto parsed = config::parse_yaml(text);
   if (const auto* mistake = boost::variant2::get_if<config::Mistake>(&parsed)) {
     ReadConfiguration read;
     read.has_positions = true;

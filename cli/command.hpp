@@ -20,6 +20,7 @@ void add_rule_commands(CLI::App& app);
 void add_fleet_commands(CLI::App& app);
 void add_queue_commands(CLI::App& app);
 void add_simulate_command(CLI::App& app);
+void add_import_commands(CLI::App& app);
 // login, logout, whoami, context
 void add_login_commands(CLI::App& app);
 // completion, man, commands: what the program says of itself

@@ -72,6 +72,7 @@ void add_all_commands(CLI::App& app) {
   add_plugin_commands(app);
   add_rule_commands(app);
   add_simulate_command(app);
+  add_import_commands(app);
   add_login_commands(app);
   add_reference_commands(app);
   app.footer(where_hosts_are);  // last, or every command would have it

@@ -1,9 +1,9 @@
-#include "agent/yaml_document.hpp"
+#include "lib/yaml/yaml_document.hpp"
 
 #include <charconv>
 #include <yaml.h>
 
-namespace muster::agent {
+namespace muster::config {
 namespace {
 
 constexpr int max_depth = 32;
@@ -30,12 +30,12 @@ class YamlEvents {
   }
   const yaml_event_t& event() const { return event_; }
   yaml_event_type_t type() const { return event_.type; }
-  config::Position position() const { return position_of(event_.start_mark); }
-  config::Position problem_position() const { return position_of(parser_.problem_mark); }
+  Position position() const { return position_of(event_.start_mark); }
+  Position problem_position() const { return position_of(parser_.problem_mark); }
   std::string problem() const { return parser_.problem ? parser_.problem : "it cannot be read"; }
 
  private:
-  static config::Position position_of(const yaml_mark_t& mark) {
+  static Position position_of(const yaml_mark_t& mark) {
     return {static_cast<std::uint32_t>(mark.line + 1), static_cast<std::uint32_t>(mark.column + 1)};
   }
 
@@ -47,12 +47,9 @@ class YamlReader {
  public:
   explicit YamlReader(std::string_view text) : events_(text) {}
 
-  boost::variant2::variant<config::TomlDocument, config::Mistake> read() {
+  boost::variant2::variant<TomlDocument, Mistake> read() {
     json::value root;
-    const bool good = step() && step() && step() && node(root, "", 0) && step() &&
-                      expect(YAML_DOCUMENT_END_EVENT, "nothing may follow") && step() &&
-                      expect(YAML_STREAM_END_EVENT, "there may be only one document");
-    if (!good) return mistake_;
+    if (!read(root)) return mistake_;
     if (!root.is_object()) {
       wrong("the whole file must be a mapping of keys to values");
       return mistake_;
@@ -61,15 +58,22 @@ class YamlReader {
     return std::move(document_);
   }
 
+  bool read(json::value& root) {
+    return step() && step() && step() && node(root, "", 0) && step() &&
+           expect(YAML_DOCUMENT_END_EVENT, "nothing may follow") && step() &&
+           expect(YAML_STREAM_END_EVENT, "there may be only one document");
+  }
+  const Mistake& mistake() const { return mistake_; }
+
  private:
   bool step() {
     if (events_.next()) return true;
-    mistake_ = {config::Severity::error, events_.problem_position(), "",
+    mistake_ = {Severity::error, events_.problem_position(), "",
                 "this is not YAML: " + events_.problem(), ""};
     return false;
   }
   bool wrong(std::string why) {
-    mistake_ = {config::Severity::error, events_.position(), "", std::move(why), ""};
+    mistake_ = {Severity::error, events_.position(), "", std::move(why), ""};
     return false;
   }
   bool expect(yaml_event_type_t type, const char* why) {
@@ -114,7 +118,7 @@ class YamlReader {
       if (events_.type() == YAML_MAPPING_END_EVENT) break;
       if (events_.type() != YAML_SCALAR_EVENT) return wrong("a key must be a string");
       const std::string key(text());
-      const std::string here = pointer + "/" + config::pointer_part(key);
+      const std::string here = pointer + "/" + pointer_part(key);
       document_.keys[here] = events_.position();
       if (key == "<<") return wrong("merges are not supported; write it out");
       if (members.contains(key)) return wrong("the key " + key + " is there twice");
@@ -158,14 +162,21 @@ class YamlReader {
   }
 
   YamlEvents events_;
-  config::TomlDocument document_;
-  config::Mistake mistake_;
+  TomlDocument document_;
+  Mistake mistake_;
 };
 
 }  // namespace
 
-boost::variant2::variant<config::TomlDocument, config::Mistake> parse_yaml(std::string_view text) {
+boost::variant2::variant<TomlDocument, Mistake> parse_yaml(std::string_view text) {
   return YamlReader(text).read();
 }
 
-}  // namespace muster::agent
+boost::variant2::variant<json::value, Mistake> parse_yaml_value(std::string_view text) {
+  YamlReader reader(text);
+  json::value root;
+  if (!reader.read(root)) return reader.mistake();
+  return root;
+}
+
+}  // namespace muster::config
