@@ -93,6 +93,6 @@ Result<LaunchChoice> read_azure(json::object document, const Knowledge&,
 
 }  // namespace
 
-const Cloud azure_cloud{"azure", "", "vmSizes", "size", read_azure, nullptr};
+const Cloud azure_cloud{"azure", "", "vmSizes", "type", read_azure, nullptr};
 
 }  // namespace muster::importing

@@ -112,8 +112,9 @@ bool erase_at(json::value& value, const std::vector<std::string>& steps, std::si
     json::value* below = table->if_contains(steps[at]);
     if (!below) return false;
     if (at + 1 < steps.size() && erase_at(*below, steps, at + 1)) return true;
-    // The last key there is; of an item in a list, the list.
-    if (at + 1 < steps.size() && !steps[at + 1].starts_with("#")) return false;
+    // The last key there is; of a whole item in a list, the list.
+    const bool is_item = at + 2 == steps.size() && steps[at + 1].starts_with("#");
+    if (at + 1 < steps.size() && !is_item) return false;
     return take(*table, steps[at]), true;
   }
   json::array* list = value.if_array();
