@@ -26,7 +26,6 @@ json::object network_profile(const std::string& subnet_id, bool public_address) 
                      {"sku", json::object{{"name", "Standard"}}},
                      {"properties", json::object{{"deleteOption", "Delete"}}}};
   return {
-      {"networkApiVersion", "2022-07-01"},
       {"networkInterfaceConfigurations",
        json::array{json::object{
            {"name", "interface"},
@@ -35,7 +34,8 @@ json::object network_profile(const std::string& subnet_id, bool public_address) 
                                        {"ipConfigurations", json::array{std::move(address)}}}}}}}};
 }
 
-Result<LaunchChoice> read_deployment(json::object document, LaunchChoice choice) {
+Result<LaunchChoice> read_deployment(const json::object& document, LaunchChoice choice,
+                                     std::vector<Loss>& losses) {
   const json::object* deployment = table_in(document, "armDeployment");
   const json::object* parameters = deployment ? table_in(*deployment, "parameters") : nullptr;
   const json::object* location = parameters ? table_in(*parameters, "location") : nullptr;
@@ -52,9 +52,13 @@ Result<LaunchChoice> read_deployment(json::object document, LaunchChoice choice)
   if (const json::object* priority = table_in(*parameters, "priority");
       priority && text_in(*priority, "value") == "Spot")
     choice.market = "Spot";
-  choice.section["armDeployment"] = *deployment;
+  // The size is passed by muster, so that one template serves all sizes.
+  json::object kept = *deployment;
+  take(kept["parameters"].as_object(), "vmSize");
+  choice.section["armDeployment"] = std::move(kept);
   if (document.contains("armDeploymentResourceGroup"))
-    choice.section["armDeploymentResourceGroup"] = document["armDeploymentResourceGroup"];
+    losses.push_back({"", "armDeploymentResourceGroup",
+                      "deployments are made in the resource group of the provider"});
   return choice;
 }
 
@@ -67,7 +71,7 @@ Result<LaunchChoice> read_azure(json::object document, const Knowledge&,
       tags.is_object() && !tags.get_object().empty())
     choice.section["tags"] = tags;
   if (document.contains("armDeployment"))
-    return read_deployment(std::move(document), std::move(choice));
+    return read_deployment(document, std::move(choice), losses);
 
   json::value* hardware = document.if_contains("hardwareProfile");
   if (!hardware || !hardware->is_object()) return Error::invalid("hardwareProfile is no table");
@@ -93,6 +97,6 @@ Result<LaunchChoice> read_azure(json::object document, const Knowledge&,
 
 }  // namespace
 
-const Cloud azure_cloud{"azure", "", "vmSizes", "type", read_azure, nullptr};
+const Cloud azure_cloud{"azure", "", "vmSizes", "size", read_azure, nullptr};
 
 }  // namespace muster::importing

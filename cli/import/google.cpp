@@ -53,6 +53,7 @@ Result<LaunchChoice> read_google(json::object document, const Knowledge&,
 
 }  // namespace
 
-const Cloud google_cloud{"google", "zone", "machineTypes", "type", read_google, nullptr};
+const Cloud google_cloud{"google", "availabilityZone", "machineTypes",
+                         "type",   read_google,        nullptr};
 
 }  // namespace muster::importing
