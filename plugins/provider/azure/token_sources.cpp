@@ -103,14 +103,6 @@ cloud::Reading read_login(const http_client::Response& response, const std::stri
   return {response.status >= 500 ? Next::repeat : Next::done, std::move(error)};
 }
 
-Result<std::string> tenant_of(const TokenParts& parts) {
-  std::string tenant = parts.settings.tenant;
-  if (tenant.empty()) tenant = parts.environment("AZURE_TENANT_ID").value_or("");
-  if (tenant.empty())
-    return Error::auth("the tenant is not known; set tenant in the provider's configuration");
-  return tenant;
-}
-
 Result<FetchedToken> ask_login(const TokenParts& parts, const std::string& client_id,
                                const std::string& scope,
                                const std::function<Result<Form>(const std::string&, Time)>& proof,
@@ -120,14 +112,11 @@ Result<FetchedToken> ask_login(const TokenParts& parts, const std::string& clien
   const std::string server = parts.settings.endpoint("login");
   const std::string url = server + "/" + encode_segment(*tenant) + "/oauth2/v2.0/token";
   const std::string name = "the token of client " + client_id;
-  LoginAnswer answer;
   Time asked{};
-  const auto outcome = parts.session.run(
-      {.api = "login",
-       .name = name,
-       .server = server,
-       .repeatable = true,
-       .prepare = [&](Time server_time) -> Result<http_client::Request> {
+  const auto answer = ask_entra(
+      parts,
+      {name, server,
+       [&](Time server_time) -> Result<http_client::Request> {
          Form form{
              {"grant_type", "client_credentials"}, {"client_id", client_id}, {"scope", scope}};
          auto added = proof(url, server_time);
@@ -139,17 +128,39 @@ Result<FetchedToken> ask_login(const TokenParts& parts, const std::string& clien
              .method = "POST",
              .headers = {{"Content-Type", "application/x-www-form-urlencoded"}},
              .body = written(form)};
-       },
-       .read =
-           [&](const http_client::Response& response) {
-             return read_login(response, name, parts.redactor, answer);
-           }},
+       }},
       context);
-  if (!outcome) return outcome.error();
-  return read_token(*answer.token, name, asked);
+  if (!answer) return answer.error();
+  return read_token(*answer, name, asked);
 }
 
 }  // namespace
+
+Result<std::string> tenant_of(const TokenParts& parts) {
+  std::string tenant = parts.settings.tenant;
+  if (tenant.empty()) tenant = parts.environment("AZURE_TENANT_ID").value_or("");
+  if (tenant.empty())
+    return Error::auth("the tenant is not known; set tenant in the provider's configuration");
+  return tenant;
+}
+
+Result<json::object> ask_entra(const TokenParts& parts, const LoginRequest& request,
+                               const Context& context) {
+  LoginAnswer answer;
+  const auto outcome =
+      parts.session.run({.api = "login",
+                         .name = request.name,
+                         .server = request.server,
+                         .repeatable = true,
+                         .prepare = request.prepare,
+                         .read =
+                             [&](const http_client::Response& response) {
+                               return read_login(response, request.name, parts.redactor, answer);
+                             }},
+                        context);
+  if (!outcome) return outcome.error();
+  return std::move(*answer.token);
+}
 
 Environment process_environment() {
   return [](const std::string& name) -> std::optional<std::string> {
