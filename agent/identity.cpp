@@ -9,6 +9,7 @@
 #include "agent/metadata.hpp"
 #include "agent/pool_key.hpp"
 #include "lib/base/secret_file.hpp"
+#include "lib/crypto/sha256_digits.hpp"
 
 namespace muster::agent {
 namespace {
@@ -124,8 +125,28 @@ void Registrar::prove_by_cloud() {
               keep(place_.provider_id, found->place.provider_id);
               keep(place_.worker_group, found->place.worker_group);
               keep(place_.worker_id, found->place.worker_id);
+              if (configuration_.identity.kind == IdentityKind::azure &&
+                  configuration_.identity.key_file.empty())
+                return show_fresh_document(std::move(found->proof));
               show(std::move(found->proof));
             });
+}
+
+// Azure's document with a nonce that is made from the host's challenge: nobody else can use it. A
+// host that gives no challenges, as Taskcluster's, gets the document as it is.
+void Registrar::show_fresh_document(json::object proof) {
+  host_.challenge(place_, [this, proof = std::move(proof)](const CallOutcome& outcome,
+                                                           const std::string& challenge) mutable {
+    if (outcome.kind != CallOutcome::Kind::done) return show(std::move(proof));
+    ask_attested_document(
+        http_, configuration_.identity.metadata_url, sha256_digits(challenge),
+        [this, proof = std::move(proof), challenge](Result<std::string> document) mutable {
+          if (!document) return fail(document.error());
+          proof["document"] = *document;
+          proof["registrationChallenge"] = challenge;
+          show(std::move(proof));
+        });
+  });
 }
 
 // A proof that only the provider understands: a service behind provider/bridge, for example.

@@ -36,6 +36,7 @@ class Registrar {
   void show_document(const std::string& text, const std::string& from);
   bool shows_registration_key() const;
   void show(json::object proof);
+  void show_fresh_document(json::object proof);
   void sign_challenge(json::object proof);
   void send(const json::object& proof);
   void fail(const Error& error);

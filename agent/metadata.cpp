@@ -153,10 +153,19 @@ void ask_google(HttpClient& http, const std::string& base, const Place& known,
             });
 }
 
+Result<std::string> read_attested(const std::string& attested) {
+  const auto document = json::parse_object(attested);
+  if (!document) return Error::transient("the metadata service does not answer JSON");
+  if (member_text(*document, "encoding") != "pkcs7" || member_text(*document, "signature").empty())
+    return Error::transient("the attested document is not in the form pkcs7");
+  return member_text(*document, "signature");
+}
+
 Result<CloudIdentity> read_azure(const std::string& compute_text, const std::string& attested) {
   const auto compute = json::parse_object(compute_text);
-  const auto document = json::parse_object(attested);
-  if (!compute || !document) return Error::transient("the metadata service does not answer JSON");
+  if (!compute) return Error::transient("the metadata service does not answer JSON");
+  const auto document = read_attested(attested);
+  if (!document) return document.error();
   CloudIdentity identity;
   identity.place.worker_id = member_text(*compute, "name");
   const json::value* tags = compute->if_contains("tagsList");
@@ -171,9 +180,7 @@ Result<CloudIdentity> read_azure(const std::string& compute_text, const std::str
       if (name == "provider-id") identity.place.provider_id = value;
       if (name == "worker-group") identity.place.worker_group = value;
     }
-  if (member_text(*document, "encoding") != "pkcs7" || member_text(*document, "signature").empty())
-    return Error::transient("the attested document is not in the form pkcs7");
-  identity.proof["document"] = member_text(*document, "signature");
+  identity.proof["document"] = *document;
   return identity;
 }
 
@@ -191,6 +198,19 @@ void ask_azure(HttpClient& http, const std::string& base, const Place& known,
 }
 
 }  // namespace
+
+void ask_attested_document(HttpClient& http, const std::string& metadata_url,
+                           const std::string& nonce,
+                           const std::function<void(Result<std::string>)>& done) {
+  const std::string base =
+      metadata_url.empty() ? default_metadata_url(IdentityKind::azure) : metadata_url;
+  fetch_all(http, base + "/metadata",
+            {{std::string("/attested/document") + azure_version + "&nonce=" + nonce}},
+            {{"Metadata", "true"}}, {}, [=](Result<std::vector<std::string>> texts) {
+              if (!texts) return done(texts.error());
+              done(read_attested(texts->front()));
+            });
+}
 
 std::string default_metadata_url(IdentityKind kind) {
   return kind == IdentityKind::google ? "http://metadata.google.internal"

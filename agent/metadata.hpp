@@ -23,6 +23,11 @@ struct CloudIdentity {
 void ask_cloud(IdentityKind kind, HttpClient& http, const std::string& metadata_url,
                const Place& known, const std::function<void(Result<CloudIdentity>)>& done);
 
+// Azure's attested document, with a nonce of ten digits in it that shows for what it was made.
+void ask_attested_document(HttpClient& http, const std::string& metadata_url,
+                           const std::string& nonce,
+                           const std::function<void(Result<std::string>)>& done);
+
 std::string default_metadata_url(IdentityKind kind);
 
 }  // namespace muster::agent

@@ -8,7 +8,8 @@ namespace muster::registration {
 const json::value* challenge_in(const json::object& proof) {
   const json::value* key = proof.if_contains(ssh::pool_key_member);
   const json::object* members = key ? key->if_object() : nullptr;
-  return members ? members->if_contains("challenge") : nullptr;
+  if (members) return members->if_contains("challenge");
+  return proof.if_contains(challenge_member);
 }
 
 // A machine that comes through a relay does not know yet which worker it is, so it cannot have

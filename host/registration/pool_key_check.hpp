@@ -10,6 +10,10 @@
 
 namespace muster::registration {
 
+// Where a proof has a challenge that nobody signed with a key of the pool: the metadata service of
+// a cloud has put its digest into the document that it signed.
+inline constexpr const char* challenge_member = "registrationChallenge";
+
 // The challenge that was signed, as the machine gives it back; null: none.
 const json::value* challenge_in(const json::object& proof);
 

@@ -181,7 +181,7 @@ class RegistrationAttempt : public std::enable_shared_from_this<RegistrationAtte
     const json::value* given = challenge_in(application_.proof);
     if (!given) return std::nullopt;
     if (!given->is_string())
-      return Refusal::invalid("poolKey.challenge in workerIdentityProof is not a string");
+      return Refusal::invalid("the challenge in workerIdentityProof is not a string");
     const std::string_view text = given->get_string();
     if (const auto taken = state_->challenges.take(text, claim(), now); !taken)
       return Refusal::invalid(taken.error().message);

@@ -5,7 +5,7 @@
 #include <muster/codec.hpp>
 
 #include "lib/base/letter_case.hpp"
-#include "lib/crypto/sha256.hpp"
+#include "lib/crypto/sha256_digits.hpp"
 #include "plugins/cloud/json_access.hpp"
 #include "plugins/provider/azure/targets.hpp"
 
@@ -17,7 +17,6 @@ using cloud::table_of;
 using cloud::text_of;
 
 constexpr auto skew = 5min;
-constexpr std::uint64_t nonces = 10'000'000'000;
 
 Error other(const char* what, const std::string& said, const std::string& launched) {
   return Error::auth(std::string("the attested document is of another ") + what + ": it says \"" +
@@ -25,14 +24,6 @@ Error other(const char* what, const std::string& said, const std::string& launch
 }
 
 }  // namespace
-
-std::string nonce_of(const std::string& challenge) {
-  const Sha256 digest = sha256(challenge);
-  std::uint64_t number = 0;
-  for (std::size_t i = 0; i < sizeof number; ++i) number = number << 8 | digest[i];
-  std::string digits = std::to_string(number % nonces);
-  return std::string(10 - digits.size(), '0') + digits;
-}
 
 std::optional<Time> parse_attested_time(const std::string& text) {
   int month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0, used = 0;
@@ -73,8 +64,8 @@ Result<Identity> Identification::identify(const IdentifyRequest& request, const 
   if (request.worker_group.str() != location)
     return Error::auth("workerGroup is \"" + request.worker_group.str() +
                        "\", and the machine is in location " + location);
-  if (!request.challenge.empty() && request.proof.contains("challenge") &&
-      text_of(*content, "nonce") != nonce_of(request.challenge))
+  if (!request.challenge.empty() && request.proof.contains("registrationChallenge") &&
+      text_of(*content, "nonce") != sha256_digits(request.challenge))
     return Error::auth(
         "the nonce of the attested document is not the one of the challenge: the document was made "
         "for another registration");

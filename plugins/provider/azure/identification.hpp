@@ -8,14 +8,11 @@
 
 namespace muster::azure {
 
-// What the metadata service puts into its document if it is asked with a nonce: ten digits.
-std::string nonce_of(const std::string& challenge);
-
 // "11/20/18 22:08:45 -0000"; nothing if it is not such a time.
 std::optional<Time> parse_attested_time(const std::string& text);
 
-// The proof is {"document"}, and {"challenge"} if the host gave one for the nonce. Each document
-// may be used once. THREADS: one at a time. All references are borrowed.
+// The proof is {"document"}, and {"registrationChallenge"} if the host gave one for the nonce. Each
+// document may be used once. THREADS: one at a time. All references are borrowed.
 class Identification {
  public:
   Identification(const Settings& settings, Api& api, std::unique_ptr<Attestation> attestation)

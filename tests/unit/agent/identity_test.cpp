@@ -9,6 +9,7 @@
 
 #include "agent/metadata.hpp"
 #include "agent/pool_key.hpp"
+#include "lib/crypto/sha256_digits.hpp"
 #include "lib/hawk/hawk.hpp"
 #include "tests/support/scripted_server.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -409,6 +410,38 @@ TEST_F(Registering, by_pool_key_signs_the_hosts_challenge) {
   EXPECT_THAT(server.requests().at(0), HasSubstr("POST /api/muster/v1/registration-challenges "));
   EXPECT_THAT(server.requests().at(1), HasSubstr(R"("challenge":"line 1\nline 2","signature":")"));
   EXPECT_THAT(server.requests().at(1), HasSubstr(openssh_public));
+}
+
+std::string attested(const char* signature) {
+  return ScriptedServer::ok(R"({"encoding": "pkcs7", "signature": ")" + std::string(signature) +
+                            "\"}");
+}
+
+TEST_F(Registering, azures_document_has_the_digest_of_the_hosts_challenge_as_its_nonce) {
+  bool has_challenges = true;
+  const std::string nonce = sha256_digits("a challenge");
+  const ScriptedServer cloud_and_host([&](const std::string& request) {
+    const auto asks = [&](const std::string& part) {
+      return request.find(part) != std::string::npos;
+    };
+    if (asks("/instance/compute")) return ScriptedServer::ok(R"({"name": "vm-1"})");
+    if (asks("&nonce=" + nonce)) return attested("with-nonce");
+    if (asks("/attested/document")) return attested("without");
+    if (!asks("challenges")) return ScriptedServer::ok(granted);
+    return has_challenges ? ScriptedServer::ok(R"({"challenge": "a challenge"})")
+                          : std::string("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+  });
+  configuration.place = {cloud_and_host.url(), "a/b", "p", "g", "w"};
+  configuration.identity.kind = IdentityKind::azure;
+  configuration.identity.metadata_url = cloud_and_host.url();
+  EXPECT_TRUE(register_once(configuration).grant);
+  EXPECT_THAT(cloud_and_host.requests().back(),
+              AllOf(HasSubstr(R"("document":"with-nonce")"),
+                    HasSubstr(R"("registrationChallenge":"a challenge")")));
+  has_challenges = false;
+  EXPECT_TRUE(register_once(configuration).grant) << "a host that has none, as Taskcluster's";
+  EXPECT_THAT(cloud_and_host.requests().back(),
+              AllOf(HasSubstr(R"("document":"without")"), Not(HasSubstr("registrationChallenge"))));
 }
 
 TEST_F(Registering, shows_the_pools_key_and_what_it_announces_beside_its_secret) {

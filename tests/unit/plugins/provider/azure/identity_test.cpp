@@ -7,6 +7,7 @@
 #include <openssl/x509v3.h>
 
 #include "lib/crypto/openssl_pointer.hpp"
+#include "lib/crypto/sha256_digits.hpp"
 #include "lib/hawk/hawk.hpp"
 #include "plugins/provider/azure/diagnosis.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -212,11 +213,11 @@ TEST_F(AzureIdentity, a_document_may_be_used_once) {
 TEST_F(AzureIdentity, a_nonce_ties_the_document_to_the_hosts_challenge) {
   IdentifyRequest request = asked(service.sign(json::write(content())));
   request.challenge = "a challenge";
-  request.proof["challenge"] = "a challenge";
+  request.proof["registrationChallenge"] = "a challenge";
   EXPECT_NE(refusal(request).find("nonce"), std::string::npos);
   json::object right = content();
-  right["nonce"] = nonce_of("a challenge");
-  EXPECT_EQ(nonce_of("a challenge").size(), 10u);
+  right["nonce"] = sha256_digits("a challenge");
+  EXPECT_EQ(sha256_digits("a challenge").size(), 10u);
   request.proof["document"] = service.sign(json::write(right));
   EXPECT_EQ(refusal(request), "none");
 }
