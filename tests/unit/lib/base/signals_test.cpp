@@ -8,32 +8,32 @@ namespace muster {
 namespace {
 
 using namespace std::chrono_literals;
-using Event = Signals::Event;
+using SignalEvent = Signals::Event;
 
 TEST(SignalsTest, a_wait_ends_at_its_time) {
   Signals signals;
-  EXPECT_EQ(signals.wait(1ms), Event::timeout);
-  EXPECT_EQ(signals.wait(0ms), Event::timeout);
+  EXPECT_EQ(signals.wait(1ms), SignalEvent::timeout);
+  EXPECT_EQ(signals.wait(0ms), SignalEvent::timeout);
 }
 
 TEST(SignalsTest, signals_become_events_and_kill_nobody) {
   Signals signals;
   ::kill(::getpid(), SIGTERM);
-  EXPECT_EQ(signals.wait(), Event::stop);
+  EXPECT_EQ(signals.wait(), SignalEvent::stop);
   ::kill(::getpid(), SIGINT);
-  EXPECT_EQ(signals.wait(), Event::stop);
+  EXPECT_EQ(signals.wait(), SignalEvent::stop);
   ::kill(::getpid(), SIGHUP);
-  EXPECT_EQ(signals.wait(), Event::reload);
+  EXPECT_EQ(signals.wait(), SignalEvent::reload);
   ::raise(SIGPIPE);
-  EXPECT_EQ(signals.wait(0ms), Event::timeout);
+  EXPECT_EQ(signals.wait(0ms), SignalEvent::timeout);
 }
 
 TEST(SignalsTest, any_thread_can_end_a_wait) {
   Signals signals;
   std::thread other([&] { signals.wake(); });
-  EXPECT_EQ(signals.wait(), Event::woken);
+  EXPECT_EQ(signals.wait(), SignalEvent::woken);
   other.join();
-  EXPECT_EQ(signals.wait(0ms), Event::timeout);
+  EXPECT_EQ(signals.wait(0ms), SignalEvent::timeout);
 }
 
 TEST(SignalsTest, the_original_mask_comes_back) {
