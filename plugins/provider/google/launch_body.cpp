@@ -1,5 +1,6 @@
 #include "plugins/provider/google/launch_body.hpp"
 
+#include <functional>
 #include <set>
 
 #include "plugins/cloud/json_access.hpp"
@@ -119,9 +120,38 @@ bool fits_bulk(const json::object& body) {
   return true;
 }
 
+namespace {
+
+// instances.insert wants types with their zone, bulkInsert their names alone; teams may write
+// either.
+void name_types(json::object& body, const std::string& zone, bool with_zone) {
+  const auto rename = [&](json::object& place, const char* key, const char* kind) {
+    const std::string given = text_of(place, key);
+    if (given.empty() || given.find("regions/") != std::string::npos) return;
+    const std::string name = last_part(given);
+    place[key] = with_zone ? "zones/" + zone + "/" + kind + "/" + name : name;
+  };
+  const auto each = [&](const char* list, const std::function<void(json::object&)>& change) {
+    json::value* found = body.if_contains(list);
+    if (!found || !found->is_array()) return;
+    for (json::value& entry : found->get_array())
+      if (entry.is_object()) change(entry.get_object());
+  };
+  each("disks", [&](json::object& disk) {
+    if (table_of(disk, "initializeParams"))
+      rename(table_in(disk, "initializeParams"), "diskType", "diskTypes");
+  });
+  each("guestAccelerators", [&](json::object& accelerator) {
+    rename(accelerator, "acceleratorType", "acceleratorTypes");
+  });
+}
+
+}  // namespace
+
 json::object insert_body(json::object body, const cloud::Machine& machine, const std::string& name,
                          const IdempotencyKey* key_in_label) {
   body["name"] = name;
+  name_types(body, machine.zone, true);
   body["machineType"] = "zones/" + machine.zone + "/machineTypes/" + machine.instance_type;
   if (key_in_label)
     for (const auto& [label, value] : labels_of({{tag::key, key_in_label->str()}}))
@@ -132,6 +162,7 @@ json::object insert_body(json::object body, const cloud::Machine& machine, const
 json::object bulk_body(json::object body, const cloud::Machine& machine,
                        const std::vector<std::string>& names) {
   body["machineType"] = machine.instance_type;
+  name_types(body, machine.zone, false);
   json::object each;
   for (const std::string& name : names) each[name] = json::object{};
   return {{"count", std::to_string(names.size())},

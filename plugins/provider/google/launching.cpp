@@ -201,7 +201,7 @@ void Launcher::send(const std::vector<LaunchCall*>& calls, const cloud::Machine&
   for (std::size_t at = 0; at < calls.size(); ++at) {
     LaunchCall& call = *calls[at];
     if (!answers[at] && call.is_bulk && is_already_there(answers[at].error())) {
-      std::ranges::move(split(call, context), std::back_inserter(again));
+      std::ranges::move(split(call, machine, context), std::back_inserter(again));
       continue;
     }
     take_answer(call, answers[at], context);
@@ -252,20 +252,17 @@ void Launcher::take_answer(LaunchCall& call, const Result<json::object>& answer,
 }
 
 // One of the names is taken: each is tried by itself.
-std::vector<LaunchCall*> Launcher::split(LaunchCall& bulk, const Context& context) {
+std::vector<LaunchCall*> Launcher::split(LaunchCall& bulk, const cloud::Machine& machine,
+                                         const Context& context) {
   std::vector<LaunchCall*> made;
-  json::object body = cloud::table_of(*bulk.call.body, "instanceProperties")
-                          ? *cloud::table_of(*bulk.call.body, "instanceProperties")
-                          : json::object{};
-  body["machineType"] = "zones/" + bulk.zone + "/machineTypes/" + text_of(body, "machineType");
+  const json::object body = bulk.call.body->at("instanceProperties").as_object();
   for (const KeyedLaunch& launch : bulk.keys) {
     LaunchCall single = bulk;
     single.is_bulk = false;
     single.keys = {launch};
     single.call.method = "instances.insert";
     single.call.query["requestId"] = request_id(bulk.zone + "\n" + launch.name);
-    single.call.body = body;
-    (*single.call.body)["name"] = launch.name;
+    single.call.body = insert_body(body, machine, launch.name, nullptr);
     single.made = context.now();
     made.push_back(&launches_.add(std::move(single)));
   }

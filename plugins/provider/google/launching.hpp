@@ -33,7 +33,8 @@ class Launcher {
   void send(const std::vector<LaunchCall*>& calls, const cloud::Machine& machine,
             const Context& context);
   void take_answer(LaunchCall& call, const Result<json::object>& answer, const Context& context);
-  std::vector<LaunchCall*> split(LaunchCall& bulk, const Context& context);
+  std::vector<LaunchCall*> split(LaunchCall& bulk, const cloud::Machine& machine,
+                                 const Context& context);
   void follow(const std::vector<LaunchCall*>& calls, const std::string& zone,
               const Context& context);
 

@@ -129,6 +129,21 @@ TEST_F(GoogleLaunching, many_are_one_bulk_insert_and_no_call_for_each) {
   EXPECT_EQ(ids.size(), 80u);
 }
 
+TEST_F(GoogleLaunching, types_of_disks_are_named_as_each_call_wants_them) {
+  AllocateRequest some = request(1, 6);
+  json::object& disk =
+      some.launch_config.document.at("google").at("launch").at("disks").at(0).as_object();
+  disk.at("initializeParams").as_object()["diskType"] = "zones/anywhere/diskTypes/pd-ssd";
+  ASSERT_TRUE(provider().allocate(some, context));
+  const auto type_in = [](const json::value& body) {
+    return std::string(body.at("disks").at(0).at("initializeParams").at("diskType").as_string());
+  };
+  EXPECT_EQ(type_in(calls("instances.bulkInsert").at(0).body->at("instanceProperties")), "pd-ssd");
+  some.idempotency_keys = {IdempotencyKey("host-7-20")};
+  ASSERT_TRUE(provider().allocate(some, context));
+  EXPECT_EQ(type_in(*calls("instances.insert").at(0).body), "zones/us-central1-a/diskTypes/pd-ssd");
+}
+
 TEST_F(GoogleLaunching, what_bulk_insert_does_not_take_is_inserted_one_by_one) {
   AllocateRequest many = request(1, 6);
   many.launch_config.document.at("google").at("launch").as_object()["displayDevice"] =
