@@ -42,6 +42,10 @@ std::string owner_filter(const Owner& owner) {
          equals(cloud::tag::provider, owner.provider_id.str());
 }
 
+std::string call_filter(const Owner& owner, const std::string& request_id) {
+  return owner_filter(owner) + " AND " + equals(tag::call, request_id);
+}
+
 std::string launch_config_filter(const Owner& owner, const LaunchConfigId& launch_config) {
   return owner_filter(owner) + " AND " + equals(cloud::tag::launch_config, launch_config.str());
 }

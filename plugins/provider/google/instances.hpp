@@ -12,6 +12,7 @@ namespace muster::google {
 
 namespace tag {
 inline constexpr const char* key = "muster-key";            // only where the name has none
+inline constexpr const char* call = "muster-call";          // the requestId of a bulkInsert
 inline constexpr const char* audience = "muster-audience";  // a digest of the host's address
 }  // namespace tag
 
@@ -20,8 +21,10 @@ inline constexpr const char* instance_fields =
     "id,name,zone,status,labels,creationTimestamp,machineType,scheduling/provisioningModel,"
     "serviceAccounts/email,networkInterfaces/networkIP";
 
-// The filter that finds all machines of an owner, and of one launch configuration.
+// The filters that find all machines of an owner, of one bulkInsert, and of one launch
+// configuration.
 std::string owner_filter(const Owner& owner);
+std::string call_filter(const Owner& owner, const std::string& request_id);
 std::string launch_config_filter(const Owner& owner, const LaunchConfigId& launch_config);
 
 // The digest by which identity tokens are compared with the address of the host at the launch.

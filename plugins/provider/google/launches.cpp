@@ -18,6 +18,15 @@ using namespace std::chrono_literals;
 constexpr std::size_t operations_of_call = 50;  // names in one filter
 constexpr auto failures_told_for = 5min;
 
+// As narrow as can be: a launch configuration may have thousands of machines.
+std::string filter_for(const LaunchCall& call) {
+  if (call.keys.size() == 1) return "name = \"" + call.keys.front().name + "\"";
+  if (const auto id = call.call.query.find("requestId");
+      call.is_bulk && id != call.call.query.end())
+    return call_filter(call.owner, id->second);
+  return launch_config_filter(call.owner, call.launch_config_id);
+}
+
 Error not_made(const LaunchCall& call, std::size_t made) {
   return Error::capacity("Compute Engine made " + std::to_string(made) + " of " +
                          std::to_string(call.keys.size()) + " machines of type " +
@@ -193,7 +202,7 @@ Result<void> Launches::find_machines(LaunchCall& call, const Context& context) {
       api_,
       {.method = "instances.list",
        .path = {{"zone", call.zone}},
-       .query = {{"filter", launch_config_filter(call.owner, call.launch_config_id)},
+       .query = {{"filter", filter_for(call)},
                  {"maxResults", "500"},
                  {"fields", std::string("items(") + instance_fields + "),nextPageToken"}},
        .about = scope_of_zone(call.zone)},

@@ -56,7 +56,7 @@ class Launches {
   void refresh(const Context& context);
   // The same of one zone. An error of the call is logged and returned.
   Result<void> refresh_zone(const std::string& zone, const Context& context);
-  // Asks for the machines of a bulkInsert by their launch configuration; one call for each page.
+  // Asks for the machines of the call, all together; one call for each page.
   Result<void> find_machines(LaunchCall& call, const Context& context);
 
   bool has_open() const;

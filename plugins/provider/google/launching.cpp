@@ -158,10 +158,15 @@ LaunchCall Launcher::make_call(const AllocateRequest& request, const cloud::Mach
   }
   std::string all = machine.zone;
   for (const std::string& name : names) all += "\n" + name;
-  call.call.query["requestId"] = request_id(all);
-  call.call.body =
-      is_bulk ? bulk_body(body, machine, names)
-              : insert_body(body, machine, names.front(), is_plain ? nullptr : &keys.front());
+  const std::string id = request_id(all);
+  call.call.query["requestId"] = id;
+  if (is_bulk) {
+    json::object labelled = body;
+    cloud::table_in(labelled, "labels")[tag::call] = id;
+    call.call.body = bulk_body(std::move(labelled), machine, names);
+  } else {
+    call.call.body = insert_body(body, machine, names.front(), is_plain ? nullptr : &keys.front());
+  }
   return call;
 }
 

@@ -119,6 +119,9 @@ TEST_F(GoogleLaunching, many_are_one_bulk_insert_and_no_call_for_each) {
   EXPECT_EQ(text_of(body, "minCount"), "1");
   EXPECT_EQ(body.at("perInstanceProperties").as_object().size(), 80u);
   EXPECT_EQ(body.at("instanceProperties").at("machineType").as_string(), "n2-standard-4");
+  EXPECT_EQ(body.at("instanceProperties").at("labels").at("muster-call").as_string(),
+            calls("instances.bulkInsert")[0].query.at("requestId"))
+      << "so that their list does not grow with the pool";
   std::set<WorkerId> ids;
   for (std::size_t i = 0; i < 80; ++i) {
     const Launch& launch = allocation->launches[i];
