@@ -68,6 +68,11 @@ Result<json::object> read_credentials_file(const std::string& path);
 // Posts to one of Google's services of tokens; the answer is its JSON. `what` begins messages.
 Result<json::object> ask_for_token(const TokenParts& parts, const http_client::Request& request,
                                    const std::string& what, const Context& context);
+// For a request that says its time: it is made again if the answer shows that our clock is wrong.
+// `prepare` gets the server's time.
+Result<json::object> ask_for_token(const TokenParts& parts, const std::string& url,
+                                   const std::function<Result<http_client::Request>(Time)>& prepare,
+                                   const std::string& what, const Context& context);
 // {"access_token": ..., "expires_in": 3599}
 Result<FetchedToken> read_token(const TokenParts& parts, const json::object& answer,
                                 const std::string& what, const Context& context);

@@ -51,28 +51,28 @@ Result<FetchedToken> from_service_account(const TokenParts& parts, const json::o
   const auto seconds = [](Time time) {
     return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
   };
-  const Time now = context.now() + parts.session.clock_offset(*url);
   json::object header{{"alg", "RS256"}, {"typ", "JWT"}};
   if (const std::string id = text_of(document, "private_key_id"); !id.empty()) header["kid"] = id;
-  const auto assertion =
-      sign_jwt(header,
-               {{"iss", email},
-                {"scope", token_scope},
-                {"aud", named.empty() ? std::string("https://oauth2.googleapis.com/token") : named},
-                {"iat", seconds(now)},
-                {"exp", seconds(now + assertion_life)}},
-               key);
-  if (!assertion) return Error::auth(where + ": " + assertion.error().message);
-  parts.redactor.add(*assertion);
+  const auto prepare = [&](Time now) -> Result<http_client::Request> {
+    const auto assertion = sign_jwt(
+        header,
+        {{"iss", email},
+         {"scope", token_scope},
+         {"aud", named.empty() ? std::string("https://oauth2.googleapis.com/token") : named},
+         {"iat", seconds(now)},
+         {"exp", seconds(now + assertion_life)}},
+        key);
+    if (!assertion) return Error::auth(where + ": " + assertion.error().message);
+    parts.redactor.add(*assertion);
+    return http_client::Request{
+        .url = *url,
+        .method = "POST",
+        .headers = {form_header},
+        .body = form({{"grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"},
+                      {"assertion", *assertion}})};
+  };
   const std::string what = "the token of the service account " + email;
-  const auto answer =
-      ask_for_token(parts,
-                    {.url = *url,
-                     .method = "POST",
-                     .headers = {form_header},
-                     .body = form({{"grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"},
-                                   {"assertion", *assertion}})},
-                    what, context);
+  const auto answer = ask_for_token(parts, *url, prepare, what, context);
   if (!answer) return answer.error();
   return read_token(parts, *answer, what, context);
 }
@@ -145,22 +145,29 @@ Environment process_environment() {
 
 Result<json::object> ask_for_token(const TokenParts& parts, const http_client::Request& request,
                                    const std::string& what, const Context& context) {
+  return ask_for_token(
+      parts, request.url, [&](Time) { return request; }, what, context);
+}
+
+Result<json::object> ask_for_token(const TokenParts& parts, const std::string& url,
+                                   const std::function<Result<http_client::Request>(Time)>& prepare,
+                                   const std::string& what, const Context& context) {
   json::object answer;
   const auto sent = parts.session.run(
       {.api = "tokens",
        .name = what,
-       .server = request.url,
+       .server = url,
        .repeatable = true,
-       .prepare = [&](Time) { return request; },
+       .prepare = prepare,
        .read = [&](const http_client::Response& response) -> cloud::Reading {
          const bool may_pass = response.status >= 500 || response.status == 429;
          if (response.is_success()) {
            auto document = json::parse_object(response.body);
            if (document) return answer = std::move(*document), cloud::Reading{};
          }
-         return {may_pass ? Next::repeat : Next::done,
+         return {may_pass ? Next::repeat : Next::refused,
                  Error{may_pass ? ErrorClass::transient : ErrorClass::auth,
-                       what + " cannot be had: " + request.url + " answered with HTTP status " +
+                       what + " cannot be had: " + url + " answered with HTTP status " +
                            std::to_string(response.status) + " and " +
                            cloud::printable(words_of(response))}};
        }},

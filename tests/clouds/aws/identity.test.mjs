@@ -4,7 +4,7 @@ import path from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 
 import { Documents, makeKey } from './lib/documents.mjs';
-import { Fleet, pool } from './lib/fleet.mjs';
+import { Fleet } from './lib/fleet.mjs';
 
 describe('registration by an identity document', () => {
   let fleet;
@@ -21,25 +21,11 @@ describe('registration by an identity document', () => {
   beforeEach(() => (instance = instances.pop() ?? instance));
   after(() => fleet.end());
 
-  async function register(workerId, proof) {
-    const answer = await fetch(`${fleet.rootUrl}/api/worker-manager/v1/worker/register`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ workerPoolId: pool, providerId: 'ec2', workerGroup: 'us-east-1', workerId, workerIdentityProof: { registrationKey: 'k'.repeat(44), ...proof } }),
-    });
-    return { status: answer.status, body: await answer.json() };
-  }
+  const register = (workerId, proof) => fleet.register(workerId, proof);
   const signed = (text, documents = fleet.fake.documents) => ({ document: text, rsa2048: documents.pkcs7(text), signature: documents.signature(text) });
   const textOf = (which, claims = {}) => fleet.fake.documents.textOf({ ...which, claims });
 
-  async function refused(proof, why, workerId = instance.id) {
-    const before_ = fleet.output.length;
-    const { status, body } = await register(workerId, proof);
-    assert.ok(status >= 400 && status < 500, `HTTP ${status}: ${JSON.stringify(body)}`);
-    assert.equal(body.credentials, undefined);
-    assert.match(body.message, why);
-    await fleet.until('the log says it, too', () => why.test(fleet.output.slice(before_)));
-  }
+  const refused = (proof, why, workerId = instance.id) => fleet.refuses(workerId, proof, why);
 
   it('is_refused_without_a_document_or_a_signature', async () => {
     const text = textOf(instance);

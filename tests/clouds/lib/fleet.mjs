@@ -1,4 +1,5 @@
 // Fake clouds, a real musterd with their providers over them, and, if wanted, a real agent on each instance.
+import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -20,6 +21,8 @@ export const toml = value =>
 //   start()           makes its fake
 //   config(fake, fleet, more)   what its provider is configured with
 //   section(more)     what a team writes in a worker configuration; `launch` is in it
+//   launchIn(region)  what `launch` is in another region, if it differs
+//   launchCall        the call that launches, for counting and for faults
 export class Fleet extends Musterd {
   fakes = {}; // by kind
   machines = undefined; // of the first cloud
@@ -38,13 +41,18 @@ export class Fleet extends Musterd {
       fleet.wish(wish);
       fleet.demand(0);
       await fleet.run({ environment });
-      if (agents) fleet.#machines = clouds.map(cloud => new Machines(fleet.fakes[cloud.kind], path.join(fleet.folder, `machines-${cloud.kind}`), cloud.kind));
-      [fleet.machines] = fleet.#machines;
+      if (agents) fleet.powerOn();
     } catch (error) {
       await fleet.end();
       throw error;
     }
     return fleet;
+  }
+
+  // From now on each instance has an agent.
+  powerOn() {
+    this.#machines = this.clouds.map(cloud => new Machines(this.fakes[cloud.kind], path.join(this.folder, `machines-${cloud.kind}`), cloud.kind));
+    [this.machines] = this.#machines;
   }
 
   get fake() {
@@ -88,7 +96,7 @@ ${Object.entries({ listEvery: '1s', noticesEvery: '1s', grace: '5s', ...fleetTim
     const rule = (ruleId, conditions, set) =>
       `[[rules]]\nruleId = "${ruleId}"\ndescription = "A rule"\n${conditions ? `conditions = ${toml(conditions)}\n` : ''}[rules.values]\n${Object.entries(set).map(([key, value]) => `${key} = ${toml(value)}\n`).join('')}`;
     const names = Object.keys(regions ?? { build: '' });
-    const special = Object.entries(regions ?? {}).map(([name, region]) => rule(name, { workerType: name, region }, { [this.cloud.kind]: { launch } }));
+    const special = Object.entries(regions ?? {}).map(([name, region]) => rule(name, { workerType: name, region }, { [this.cloud.kind]: { launch: this.cloud.launchIn?.(region) ?? launch } }));
     this.#replace('workers/build.toml', `workerTypes = ${toml(names)}\n${rule('all', undefined, all)}${special.join('')}`);
   }
 
@@ -142,6 +150,26 @@ calls ${JSON.stringify(calls)}`;
   // The hold that a failure caused, once it is there.
   async holdSaying(words, region = this.cloud.region) {
     return this.until(`a hold says ${words}`, async () => (await this.get('holds')).holds?.find(hold => words.test(hold.message) && (hold.region === region || region === undefined)));
+  }
+
+  // POST registerWorker by hand.
+  async register(workerId, proof, { workerGroup = this.cloud.region } = {}) {
+    const answer = await fetch(`${this.rootUrl}/api/worker-manager/v1/worker/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ workerPoolId: pool, providerId: this.cloud.provider, workerGroup, workerId, workerIdentityProof: { registrationKey: 'k'.repeat(44), ...proof } }),
+    });
+    return { status: answer.status, body: await answer.json() };
+  }
+
+  // A registration that must fail, with a reason that its answer and the log have.
+  async refuses(workerId, proof, why, more) {
+    const before = this.output.length;
+    const { status, body } = await this.register(workerId, proof, more);
+    assert.ok(status >= 400 && status < 500, `HTTP ${status}: ${JSON.stringify(body)}`);
+    assert.equal(body.credentials, undefined);
+    assert.match(body.message, why);
+    await this.until('the log says it, too', () => why.test(this.output.slice(before)));
   }
 
   async end() {

@@ -24,6 +24,7 @@ export const aws = {
   plugin: 'provider/aws',
   provider: 'ec2',
   region: 'us-east-1',
+  launchCall: 'RunInstances',
   start: () => FakeAws.start({ tls: true }),
   config: (fake, fleet, more) => providerConfig(fake, fleet.file('aws-credentials', credentialsText(fake.credentials)), more),
   section: more => ({ instanceTypes: [{ type: 'm5.large', capacity: 1 }], market: ['spot'], launch: { ImageId: image }, ...more }),

@@ -33,6 +33,7 @@ export const azure = {
   provider: 'arm',
   region: 'westus2',
   launchCall: 'virtualMachines.put',
+  launchIn: launchOf,
   start: () => FakeAzure.start({ tls: true }),
   config: (fake, fleet, more) => providerConfig(fake, fleet.file('azure-secret', fake.identities.client.secret), more),
   section: more => ({ vmSizes: [{ size: 'Standard_D2s_v5', capacity: 1 }], market: ['Spot'], launch: launchOf('westus2'), ...more }),

@@ -1,5 +1,10 @@
 // Azure's public retail prices.
 import { locations, sizes } from './catalogue.mjs';
+import { Refusal } from './refusal.mjs';
+
+// What filters call it, and what items call it where that differs.
+const names = ['serviceName', 'serviceFamily', 'armRegionName', 'armSkuName', 'skuName', 'productName', 'meterName', 'priceType', 'currencyCode'];
+const wrong = text => new Refusal('BadRequest', `Invalid OData parameters supplied: ${text}`);
 
 export class Prices {
   constructor(settings) {
@@ -36,6 +41,10 @@ export function parse(text) {
     if (found) at = pattern.lastIndex;
     return found;
   };
+  const known = name => {
+    if (!names.includes(name)) throw wrong(name);
+    return name === 'priceType' ? 'type' : name;
+  };
   const one = () => {
     if (take(/\s*not\s+/y)) {
       const inner = one();
@@ -43,15 +52,15 @@ export function parse(text) {
     }
     if (take(/\s*\(/y)) {
       const inner = any();
-      if (!take(/\s*\)/y)) throw new Error(`filter ${text}`);
+      if (!take(/\s*\)/y)) throw wrong(text);
       return inner;
     }
     const contains = take(/\s*(contains|endswith|startswith)\(\s*(\w+)\s*,\s*'([^']*)'\s*\)/y);
-    if (contains) return item => item[contains[2]][{ contains: 'includes', endswith: 'endsWith', startswith: 'startsWith' }[contains[1]]](contains[3]);
+    if (contains) return item => item[known(contains[2])][{ contains: 'includes', endswith: 'endsWith', startswith: 'startsWith' }[contains[1]]](contains[3]);
     const compared = take(/\s*(\w+)\s+(eq|ne)\s+'([^']*)'/y);
-    if (!compared) throw new Error(`filter ${text}`);
-    const member = compared[1] === 'priceType' ? 'type' : compared[1]; // filters and items name it differently
-    return item => (item[member] === compared[3]) === (compared[2] === 'eq');
+    if (!compared) throw wrong(text);
+    const field = known(compared[1]);
+    return item => (item[field] === compared[3]) === (compared[2] === 'eq');
   };
   const both = () => {
     const parts = [one()];
@@ -65,6 +74,6 @@ export function parse(text) {
   };
   if (text.trim() === '') return () => true;
   const fits = any();
-  if (text.slice(at).trim() !== '') throw new Error(`filter ${text}`);
+  if (text.slice(at).trim() !== '') throw wrong(text);
   return fits;
 }

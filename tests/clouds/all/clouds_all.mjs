@@ -1,0 +1,2 @@
+// All of them in one process.
+import './pool.test.mjs';
