@@ -1,4 +1,5 @@
 import { describeErrors } from '../lib/errors.mjs';
+import { sizes } from './lib/catalogue.mjs';
 import { azure } from './lib/fleet.mjs';
 
 // What Azure says of a creation, and the hold that must follow. `late`: by its operation; otherwise the call itself is refused.
@@ -20,14 +21,19 @@ const rows = [
   ['InvalidResourceReference', 'config', ['region', 'launchConfigId'], /subnet/, { status: 400 }],
   ['InvalidParameter', 'config', ['region', 'launchConfigId'], /azure\.launch/, { status: 400 }],
   ['OSProvisioningTimedOut', 'config', ['region', 'launchConfigId'], /image/, late],
-  ['InternalServerError', 'transient', ['region'], /./, late],
   // The last one: the provider slows down for a while.
   ['TooManyRequests', 'throttle', ['region'], /slows down/, { status: 429 }],
 ];
 
+let lateSizes = 0;
 describeErrors('Azure', azure, {
   rows,
   usual: ['AllocationFailed', 'SkuNotAvailable', 'QuotaExceeded', 'AuthorizationFailed', 'ImageNotFound'],
   provoke: (fake, code, { late: isLate = false, status = 409 } = {}) => fake.configure({ createErrors: [{ step: isLate ? 'allocation' : 'accept', code, status, message: `Azure says ${code}.` }] }),
+  // The provider remembers what failed late.
+  vary(index, how) {
+    const { name } = sizes[how === late ? lateSizes++ : 5];
+    return { section: { vmSizes: [{ size: name, capacity: 1 }] }, type: name };
+  },
   calm: fake => fake.configure({ createErrors: [] }),
 });

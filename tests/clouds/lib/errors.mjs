@@ -5,8 +5,9 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { Fleet } from './fleet.mjs';
 import { thorough } from './thorough.mjs';
 
-// `rows`: [code, class, parts of the hold's scope, what to do, how]. `usual`: those that every run tries. `provoke(fake, code, how)`: the next launch ends with it; `calm(fake)` ends that.
-export function describeErrors(name, cloud, { rows, usual, provoke, calm, options = {} }) {
+// `rows`: [code, class, parts of the hold's scope, what to do, how]. `usual`: those that every run tries. `provoke(fake, code, how)`: the next launch ends with it; `calm(fake)` ends that. `vary(index, how)`: another section and
+// type for each row, so that the hold of one does not count for the next.
+export function describeErrors(name, cloud, { rows, usual, provoke, calm, vary = () => ({}), options = {} }) {
   describe(`errors of ${name}`, () => {
     let fleet;
     before(async () => (fleet = await Fleet.start({ clouds: [cloud], values: { maxCapacity: 1 }, ...options })));
@@ -18,11 +19,17 @@ export function describeErrors(name, cloud, { rows, usual, provoke, calm, option
       await fleet.own(`holds/${cloud.provider}`, { method: 'DELETE' });
     });
 
-    for (const [code, errorClass, scope, advice, how] of rows.filter(([code_]) => thorough || usual.includes(code_)))
+    const wanted = rows.filter(([code]) => thorough || usual.includes(code));
+    for (const [index, [code, errorClass, scope, advice, how]] of wanted.entries())
       it(`${code.replace(/\W/g, '_')}_is_${errorClass}`, async () => {
+        const { section, type } = vary(index, how);
+        if (section) {
+          fleet.wish({ values: { maxCapacity: 1 }, section });
+          await fleet.launches(type);
+        }
         provoke(fleet.fake, code, how);
         fleet.demand(1);
-        const hold = await fleet.holdSaying(new RegExp(code.replace('.', '\\.')), undefined);
+        const hold = await fleet.holdSaying(new RegExp(code.replace('.', '\\.')), null);
         assert.equal(hold.class, errorClass, JSON.stringify(hold));
         assert.match(hold.message, advice);
         assert.match(hold.message, new RegExp(`${name} says ${code.replace('.', '\\.')}\\.`), 'the cloud\'s own words are there');

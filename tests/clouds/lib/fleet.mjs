@@ -147,9 +147,18 @@ ${Object.entries({ listEvery: '1s', noticesEvery: '1s', grace: '5s', ...fleetTim
 calls ${JSON.stringify(calls)}`;
   }
 
+  // Waits until the pool would launch that type and no other.
+  async launches(type) {
+    await this.until(`the pool launches ${type}`, async () => {
+      const { launchConfigs = [] } = await this.get(`pools/${encodeURIComponent(pool)}`);
+      const active = launchConfigs.filter(config => config.status === 'active');
+      return active.length > 0 && active.every(config => config.instanceType.startsWith(`${type}/`) || config.instanceType === type);
+    });
+  }
+
   // The hold that a failure caused, once it is there.
   async holdSaying(words, region = this.cloud.region) {
-    return this.until(`a hold says ${words}`, async () => (await this.get('holds')).holds?.find(hold => words.test(hold.message) && (hold.region === region || region === undefined)));
+    return this.until(`a hold says ${words}`, async () => (await this.get('holds')).holds?.find(hold => words.test(hold.message) && (region === null || hold.region === region)));
   }
 
   // POST registerWorker by hand.
