@@ -17,6 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t operations_of_call = 50;  // names in one filter
 constexpr auto failures_told_for = 5min;
+constexpr auto promised_for = 15min;
 
 // As narrow as can be: a launch configuration may have thousands of machines.
 std::string filter_for(const LaunchCall& call) {
@@ -25,6 +26,10 @@ std::string filter_for(const LaunchCall& call) {
       call.is_bulk && id != call.call.query.end())
     return call_filter(call.owner, id->second);
   return launch_config_filter(call.owner, call.launch_config_id);
+}
+
+bool is_open(const LaunchCall& call, Time now) {
+  return !call.done && now < call.made + promised_for;
 }
 
 Error not_made(const LaunchCall& call, std::size_t made) {
@@ -220,22 +225,29 @@ Result<void> Launches::find_machines(LaunchCall& call, const Context& context) {
       });
 }
 
-std::vector<Instance> Launches::promised(const Owner& owner) const {
+std::vector<Instance> Launches::promised(const Owner& owner, Time now) const {
   std::vector<Instance> found;
   for (const LaunchCall& call : calls_)
-    if (!call.done && call.owner.host_id == owner.host_id &&
+    if (is_open(call, now) && call.owner.host_id == owner.host_id &&
         call.owner.provider_id == owner.provider_id)
       for (const KeyedLaunch& launch : call.keys)
         if (launch.instance) found.push_back(*launch.instance);
   return found;
 }
 
-bool Launches::is_promised(const WorkerId& id) const {
+bool Launches::is_promised(const WorkerId& id, Time now) const {
   return std::ranges::any_of(calls_, [&](const LaunchCall& call) {
-    return !call.done && std::ranges::any_of(call.keys, [&](const KeyedLaunch& launch) {
-      return launch.instance && launch.instance->worker_id == id;
-    });
+    return is_open(call, now) && std::ranges::any_of(call.keys, [&](const KeyedLaunch& launch) {
+             return launch.instance && launch.instance->worker_id == id;
+           });
   });
+}
+
+void Launches::ended(const WorkerId& id) {
+  for (LaunchCall& call : calls_)
+    if (!call.done && !call.is_bulk && call.keys.front().instance &&
+        call.keys.front().instance->worker_id == id)
+      call.done = true;
 }
 
 std::vector<Notices::FailedLaunch> Launches::failed_later(Time now) {

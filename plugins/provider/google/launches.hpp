@@ -60,9 +60,12 @@ class Launches {
   Result<void> find_machines(LaunchCall& call, const Context& context);
 
   bool has_open() const;
-  // Machines that Google has promised and that a list may still lack.
-  std::vector<Instance> promised(const Owner& owner) const;
-  bool is_promised(const WorkerId& id) const;
+  // Machines that Google has promised and that a list may still lack. An operation of which nothing
+  // is heard for a quarter of an hour promises nothing any more.
+  std::vector<Instance> promised(const Owner& owner, Time now) const;
+  bool is_promised(const WorkerId& id, Time now) const;
+  // It was deleted: nothing is promised any more.
+  void ended(const WorkerId& id);
   // Launches that failed after the host was told of them; for five minutes, each time it is asked.
   std::vector<Notices::FailedLaunch> failed_later(Time now);
 

@@ -138,12 +138,12 @@ Result<Listing> list_instances(const Owner& owner, const Settings& settings, Api
   end_stopped(listing.instances, api, context);
   std::set<WorkerId> seen;
   for (const Instance& instance : listing.instances) seen.insert(instance.worker_id);
-  for (Instance& instance : launches.promised(owner))
+  for (Instance& instance : launches.promised(owner, context.now()))
     if (!seen.contains(instance.worker_id)) listing.instances.push_back(std::move(instance));
   return listing;
 }
 
-Termination terminate_instances(const TerminateRequest& request, Api& api, const Launches& launches,
+Termination terminate_instances(const TerminateRequest& request, Api& api, Launches& launches,
                                 const Context& context) {
   Termination termination;
   std::vector<const WorkerRef*> workers;
@@ -165,7 +165,7 @@ Termination terminate_instances(const TerminateRequest& request, Api& api, const
     if (ended) return;
     if (ended.error().error_class != ErrorClass::not_found)
       errors[at] = ended.error();
-    else if (launches.is_promised(worker.worker_id))
+    else if (launches.is_promised(worker.worker_id, context.now()))
       errors[at] = Error::transient("Compute Engine does not know " + worker.worker_id.str() +
                                     " yet, whose launch is under way: it is deleted later")
                        .in_zone(worker.worker_group.str());
@@ -174,6 +174,8 @@ Termination terminate_instances(const TerminateRequest& request, Api& api, const
     if (errors[at])
       termination.failures.push_back(
           {workers[at]->worker_group, workers[at]->worker_id, std::move(*errors[at])});
+    else
+      launches.ended(workers[at]->worker_id);
   return termination;
 }
 

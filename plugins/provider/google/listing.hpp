@@ -20,7 +20,7 @@ Result<Listing> list_instances(const Owner& owner, const Settings& settings, Api
 
 // Several deletions at a time, as many as there is time for. What Google does not know has ended,
 // unless its launch is still under way.
-Termination terminate_instances(const TerminateRequest& request, Api& api, const Launches& launches,
+Termination terminate_instances(const TerminateRequest& request, Api& api, Launches& launches,
                                 const Context& context);
 
 // THREADS: one at a time. All references are borrowed.

@@ -108,6 +108,26 @@ TEST_F(GoogleListing, a_machine_whose_launch_is_under_way_is_not_taken_for_gone)
   EXPECT_TRUE(provider().terminate({owner, {worker}, ""}, context)->failures.empty());
 }
 
+TEST_F(GoogleListing, a_promise_of_which_nothing_is_heard_ends) {
+  api->operations_end = false;
+  (void)provider().allocate(request(1, 1), context);
+  api->fault = [](const Call& call) -> std::optional<ExampleApi::Fault> {
+    if (call.method != "zoneOperations.list") return std::nullopt;
+    return ExampleApi::Fault{Error::auth("no permission")};
+  };
+  api->change(first_name(), [](json::object& instance) { instance.erase("labels"); });
+  EXPECT_EQ(provider().list({owner}, context)->instances.size(), 1u) << "still promised";
+  context.advance(20min);
+  EXPECT_TRUE(provider().list({owner}, context)->instances.empty());
+}
+
+TEST_F(GoogleListing, what_was_deleted_is_promised_no_more) {
+  api->operations_end = false;
+  (void)provider().allocate(request(1, 1), context);
+  EXPECT_TRUE(provider().terminate({owner, workers(), ""}, context)->failures.empty());
+  EXPECT_TRUE(provider().list({owner}, context)->instances.empty());
+}
+
 TEST_F(GoogleListing, preemptions_come_from_operations_and_are_repeated) {
   (void)provider().allocate(request(1, 2), context);
   EXPECT_TRUE(provider().notices({owner}, context)->notices.empty());
