@@ -241,8 +241,25 @@ struct GoogleTokens : ::testing::Test {
   std::optional<Time> end;
 };
 
+// google-cloud-cpp makes a token of a service account by signing it; no service is asked.
+TEST_F(GoogleTokens, the_token_of_a_service_account_is_exchanged_or_signed) {
+  settings.credentials.file = write("key.json", service_account());
+  const std::string text = fetched();
+  if (credentials_implementation() == "built-in") {
+    EXPECT_EQ(text, "ya29.of-service");
+    return;
+  }
+  const auto token = read_jwt(text);
+  ASSERT_TRUE(token) << text;
+  EXPECT_EQ(cloud::text_of(token->header, "kid"), "k1");
+  EXPECT_EQ(cloud::text_of(token->claims, "iss"), "muster@p.iam.gserviceaccount.com");
+  EXPECT_EQ(cloud::text_of(token->claims, "scope"), token_scope);
+  EXPECT_TRUE(transport->sent.empty());
+}
+
 TEST_F(GoogleTokens, a_service_account_signs_an_assertion) {
   settings.credentials.file = write("key.json", service_account());
+  overrides = {{"oauth2", "https://oauth2.googleapis.com"}};
   EXPECT_EQ(fetched(), "ya29.of-service");
   EXPECT_EQ(end, context.now() + 3599s);
   const std::string body = *transport->sent.at(0).body;
@@ -353,6 +370,7 @@ TEST_F(GoogleTokens, impersonation_uses_what_the_others_give) {
 
 TEST_F(GoogleTokens, what_google_answers_badly_is_said_without_secrets) {
   settings.credentials.file = write("key.json", service_account());
+  overrides = {{"oauth2", "https://oauth2.googleapis.com"}};
   transport->answers = {
       answer(400, R"({"error": "invalid_grant", "error_description": "Invalid JWT Signature."})")};
   EXPECT_THAT(fetched(), HasSubstr("invalid_grant: Invalid JWT Signature."));
