@@ -81,7 +81,7 @@ HostAddress wanted_login(const LoginOptions& options) {
   return address;
 }
 
-std::string in_words(const json::object& who, const View& style) {
+std::string caller_in_words(const json::object& who, const View& style) {
   const std::string id = text_of(who, "clientId");
   std::string out = style(Look::bold, id.empty() ? "nobody" : id);
   if (const std::string expires = text_of(who, "expires");
@@ -137,7 +137,7 @@ void log_out(bool as_json) {
 
 void who_am_i(const LoginOptions& options) {
   put_out(answer_of(connect(options.host).get("/api/muster/v1/whoami")), options.as_json,
-          options.view, in_words);
+          options.view, caller_in_words);
 }
 
 // -------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ json::object asked(Result<json::value> answer, const std::string& url, bool as_j
   return answer->is_object() ? answer->get_object() : json::object();
 }
 
-double number_in(const json::object& document, const char* key) {
+double number_or_zero(const json::object& document, const char* key) {
   const json::value* value = document.if_contains(key);
   return value && value->is_number() ? value->to_number<double>() : 0;
 }
@@ -39,7 +39,7 @@ Assumptions prices_of_host(const HostOptions& host, bool as_json) {
       if (!each.is_object()) continue;
       const json::object& worker = each.get_object();
       const std::string& type = types[text_of(worker, "launchConfigId")];
-      const double price = number_in(worker, "pricePerHour");
+      const double price = number_or_zero(worker, "pricePerHour");
       if (price <= 0 || type.empty()) continue;
       auto& known = prices.providers[text_of(worker, "providerId")].instance_types[type];
       if (known.price_per_hour) continue;

@@ -127,7 +127,7 @@ simulation::Report run(const SimulateOptions& options, const Subject& subject, c
   return world.run([&](milliseconds now) { progress(now); });
 }
 
-std::string quoted(const std::string& text) {
+std::string shell_quoted(const std::string& text) {
   const auto plain = [](unsigned char c) {
     return std::isalnum(c) || c == '-' || c == '_' || c == '.' || c == '/' || c == ',' || c == '=';
   };
@@ -138,16 +138,16 @@ std::string quoted(const std::string& text) {
 }
 
 std::string replay_command(const SimulateOptions& options, const std::string& configuration) {
-  std::string command = "muster simulate " + quoted(configuration) + " --demand " +
-                        quoted(options.demand) + " --seed " + std::to_string(options.seed);
+  std::string command = "muster simulate " + shell_quoted(configuration) + " --demand " +
+                        shell_quoted(options.demand) + " --seed " + std::to_string(options.seed);
   if (options.hours > 0) {
     char hours[32];
     std::snprintf(hours, sizeof hours, " --hours %.6g", options.hours);
     command += hours;
   }
-  if (!options.strategy.empty()) command += " --strategy " + quoted(options.strategy);
+  if (!options.strategy.empty()) command += " --strategy " + shell_quoted(options.strategy);
   if (options.faults != "none") command += " --faults " + options.faults;
-  if (!options.prices.empty()) command += " --prices " + quoted(options.prices);
+  if (!options.prices.empty()) command += " --prices " + shell_quoted(options.prices);
   return command;
 }
 

@@ -82,7 +82,7 @@ testing::ContractSubject with_example(testing::ContractSubject subject, const js
                                       const json::object& section) {
   const auto decorated = [&](const std::function<Result<std::string>()>& describe) {
     return [describe, config, section]() -> Result<std::string> {
-      const auto described = describe();
+      auto described = describe();
       if (!described) return described;
       auto description = json::parse_object(*described);
       if (!description) return description.error();

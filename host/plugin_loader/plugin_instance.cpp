@@ -40,7 +40,7 @@ bool is_lost(Incident incident) {
 
 PluginInstance::PluginInstance(std::string instance_id, std::string plugin_id,
                                SupervisionPolicy policy, std::shared_ptr<const Clock> clock,
-                               Log log, std::shared_ptr<Retirement> retirement,
+                               const Log& log, std::shared_ptr<Retirement> retirement,
                                std::function<void()> state_changed)
     : instance_id_(std::move(instance_id)),
       plugin_id_(std::move(plugin_id)),

@@ -32,7 +32,7 @@ class PluginInstance final : public Channel {
  public:
   // `state_changed` is called with a lock held, so it must return at once and not call back.
   PluginInstance(std::string instance_id, std::string plugin_id, SupervisionPolicy policy,
-                 std::shared_ptr<const Clock> clock, Log log,
+                 std::shared_ptr<const Clock> clock, const Log& log,
                  std::shared_ptr<Retirement> retirement, std::function<void()> state_changed);
   ~PluginInstance() override;
 

@@ -262,7 +262,7 @@ void Service::serve(Selection selection, bool same_providers) {
                      {"launchConfigs", status.launch_configs}});
   keep_last_good({serving.revision, std::move(selection.last_good)});
   in_force_ = outcome.configuration;
-  publish(std::move(status), is_old ? nullptr : outcome.configuration);
+  publish(status, is_old ? nullptr : outcome.configuration);
 }
 
 // Nothing can serve; what served goes on.
@@ -273,11 +273,12 @@ void Service::refuse(const Selection& selection) {
     const std::lock_guard lock(mutex_);
     refused_ = std::make_shared<const SourceFiles>(newest_);
   }
-  publish(std::move(status));
+  publish(status);
 }
 
 // The status is there before the configuration is accepted, and told after it.
-void Service::publish(Status status, const std::shared_ptr<const fleet::Configuration>& accepted) {
+void Service::publish(const Status& status,
+                      const std::shared_ptr<const fleet::Configuration>& accepted) {
   Status before;
   {
     const std::lock_guard lock(mutex_);

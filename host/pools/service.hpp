@@ -107,7 +107,7 @@ class Service {
   void refuse(const Selection& selection);
   void serve(Selection selection, bool same_providers);
   bool is_in_force(const Selection& selection) const;
-  void publish(Status status,
+  void publish(const Status& status,
                const std::shared_ptr<const fleet::Configuration>& accepted = nullptr);
   void log_news(const Status& before, const Status& now) const;
   void source_was_read();

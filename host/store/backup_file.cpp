@@ -25,7 +25,7 @@ Result<void> check_no_log(const fs::path& file) {
 
 // 0 where a backup is older than the table.
 Result<std::int64_t> rows_in(Connection& connection, const std::string& table) {
-  const auto there = connection.number(
+  auto there = connection.number(
       "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '" + table + "'");
   if (!there || *there == 0) return there;
   return connection.number("SELECT count(*) FROM " + table);

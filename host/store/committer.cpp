@@ -132,9 +132,10 @@ void Committer::wait_for_work(Lock& lock) {
 // A disk that cannot write one file may write another.
 void Committer::failed(Lock&, const Error& error) {
   const bool damaged = error.error_class == ErrorClass::internal;
+  const bool transient = error.error_class == ErrorClass::transient;
+  if (transient) ++failures_;
   const bool unusable =
-      error.error_class == ErrorClass::transient &&
-      ++failures_ % settings_.failures_until_replaced == 0 &&
+      transient && failures_ % settings_.failures_until_replaced == 0 &&
       std::has_single_bit(static_cast<unsigned>(failures_ / settings_.failures_until_replaced));
   if (settings_.replace_damaged && (damaged || unusable)) damage_ = error;
 }

@@ -37,7 +37,7 @@ Answer shown(const Fleet& fleet, const WorkerPoolId& pool_id, const LaunchConfig
 
 // A launch configuration that is not there is told as such before anything is changed.
 template <class Change>
-void change_launch_config(const CallPtr& call, Change make) {
+void change_launch_config(const CallPtr& call, const Change& make) {
   change_fleet(
       call,
       [pool = call->worker_pool_id(), id = LaunchConfigId(call->parameter("launchConfigId")), make](

@@ -303,7 +303,8 @@ std::shared_ptr<const config::HostConfiguration> FleetRuntime::configuration() c
   return parts_.configuration;
 }
 
-void FleetRuntime::configuration_changed(std::shared_ptr<const config::HostConfiguration> next) {
+void FleetRuntime::configuration_changed(
+    const std::shared_ptr<const config::HostConfiguration>& next) {
   std::unique_ptr<pools::Service> replaced;
   std::unique_ptr<demand::DemandService> replaced_demand;
   bool other_source = false, other_demand = false, other_queue = false, other_teams = false;

@@ -45,7 +45,7 @@ class FleetRuntime {
   // them is down.
   void providers_configured(std::shared_ptr<const config::HostConfiguration> configuration);
   // The rest of it, after the plugins got it.
-  void configuration_changed(std::shared_ptr<const config::HostConfiguration> configuration);
+  void configuration_changed(const std::shared_ptr<const config::HostConfiguration>& configuration);
 
   // Writes to the audit log that the host's configuration was read again, with the changed keys.
   void audit_reload(const std::string& changed);

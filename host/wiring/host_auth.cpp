@@ -114,7 +114,7 @@ Result<void> HostAuth::load(const config::HostConfiguration& configuration,
   if (!roles) return roles.error();
   auth::AuthoritySettings settings;
   settings.lockout = {from.lockout.failures, from.lockout.window, from.lockout.duration};
-  authority_.configure(std::move(clients), std::move(*roles), std::move(settings));
+  authority_.configure(std::move(clients), std::move(*roles), settings);
   return {};
 }
 

@@ -65,7 +65,7 @@ Result<HostId> settle_host_id(const std::filesystem::path& file, const store::St
                          "as another host");
   if (!in_file->problem.empty())
     log.warning("the host id is written again from the database", {{"reason", in_file->problem}});
-  const HostId settled{in_store->empty() ? random_token().reveal().substr(0, 12) : *in_store};
+  HostId settled{in_store->empty() ? random_token().reveal().substr(0, 12) : *in_store};
   const auto written = write_file_atomically(file, settled.id + "\n", 0600);
   if (written) return settled;
   if (in_store->empty()) return Error::transient(written.error().message);

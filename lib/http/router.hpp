@@ -53,7 +53,7 @@ enum class Access { guarded, open };
 
 // What a route asks of a request before its body is read.
 struct RouteRules {
-  // NOLINTNEXTLINE(google-explicit-constructor): an access is enough.
+  // An access is enough.
   RouteRules(Access of_route = Access::guarded) : access(of_route) {}
 
   Access access;
