@@ -21,11 +21,9 @@ METHODS = [
     "machineTypes.get",
     "projects.get",
     "regions.get",
-    "regions.list",
     "subnetworks.get",
     "zoneOperations.list",
     "globalOperations.aggregatedList",
-    "zones.list",
 ]
 # Of AttachedDisk and others: what an answer has and a request does not.
 WRITTEN_BY_GOOGLE = ("[Output Only]", "[Output only]", "Output only.")

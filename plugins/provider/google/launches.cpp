@@ -83,11 +83,6 @@ void Launches::forget_older_than(Time time) {
   }
 }
 
-bool Launches::has_open() const {
-  return std::ranges::any_of(
-      calls_, [](const LaunchCall& call) { return !call.done && !call.operation.empty(); });
-}
-
 void Launches::refresh(const Context& context) {
   std::vector<std::string> zones;
   for (const LaunchCall& call : calls_)

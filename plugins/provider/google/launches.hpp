@@ -59,7 +59,6 @@ class Launches {
   // Asks for the machines of the call, all together; one call for each page.
   Result<void> find_machines(LaunchCall& call, const Context& context);
 
-  bool has_open() const;
   // Machines that Google has promised and that a list may still lack. An operation of which nothing
   // is heard for a quarter of an hour promises nothing any more.
   std::vector<Instance> promised(const Owner& owner, Time now) const;
