@@ -55,6 +55,12 @@ export class Fleet extends Musterd {
     [this.machines] = this.#machines;
   }
 
+  // All agents end at once, and no instance gets one.
+  powerOff() {
+    for (const machines of this.#machines) machines.close();
+    this.#machines = [];
+  }
+
   get fake() {
     return this.fakes[this.cloud.kind];
   }
@@ -182,7 +188,7 @@ calls ${JSON.stringify(calls)}`;
   }
 
   async end() {
-    for (const machines of this.#machines) machines.close();
+    this.powerOff();
     await super.end();
     for (const fake of Object.values(this.fakes)) await fake.close();
   }
