@@ -11,6 +11,16 @@ void set(Into& into, const std::optional<From>& from) {
   if (from) into = *from;
 }
 
+void set_pace(fleet::ProviderSettings& settings, const LaunchPace& pace) {
+  // A plugin's word is bounded: a mistake in it must not launch without end.
+  constexpr std::int64_t most = 10'000;
+  if (pace.per_call) settings.launches_per_call = std::clamp<std::int64_t>(*pace.per_call, 1, most);
+  if (pace.burst)
+    settings.launch_burst = static_cast<double>(std::clamp<std::int64_t>(*pace.burst, 1, most));
+  if (pace.per_second && *pace.per_second > 0)
+    settings.launches_per_second = std::min<double>(*pace.per_second, most);
+}
+
 }  // namespace
 
 queue::Settings queue_settings(const config::QueueSettings& from) {
@@ -62,6 +72,7 @@ fleet::ProviderUp provider_up(const config::PluginInstance& instance,
   fleet::ProviderUp up;
   up.provider_id = ProviderId(instance.id);
   up.settings.max_capacity = instance.launch.max_capacity;
+  set_pace(up.settings, description.launch_pace);
   set(up.settings.launches_per_second, instance.launch.per_second);
   if (instance.launch.burst) up.settings.launch_burst = static_cast<double>(*instance.launch.burst);
   set(up.settings.launch_calls_at_once, instance.launch.calls_at_once);

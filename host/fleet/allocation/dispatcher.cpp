@@ -25,6 +25,12 @@ std::map<Index, std::deque<Dispatcher::Launchable>>::iterator Dispatcher::Lane::
   return next == waiting.end() ? waiting.begin() : next;
 }
 
+std::int64_t Dispatcher::Lane::next_size() const {
+  const auto next = waiting.upper_bound(last_served);
+  const auto& pool = next == waiting.end() ? *waiting.begin() : *next;
+  return static_cast<std::int64_t>(pool.second.front().workers.size());
+}
+
 Dispatcher::Launchable Dispatcher::Lane::take_first(
     std::map<Index, std::deque<Launchable>>::iterator pool) {
   Launchable taken = std::move(pool->second.front());
@@ -47,7 +53,8 @@ Time Dispatcher::next_wake() const {
   Time next = Time::max();
   for (Index provider = 0; provider < lanes_.size(); ++provider)
     if (providers_[provider].up && lanes_[provider].count > 0)
-      next = std::min(next, lanes_[provider].throttle.next(clock_.now()));
+      next = std::min(next,
+                      lanes_[provider].throttle.next(clock_.now(), lanes_[provider].next_size()));
   return next;
 }
 
@@ -140,7 +147,7 @@ void Dispatcher::dispatch(Index index) {
   if (!providers_[index].up || waiting(index) == 0) return;
   Lane& lane = this->lane(index);
   while (lane.count > 0) {
-    const std::int64_t room = lane.throttle.room(clock_.now());
+    const std::int64_t room = lane.throttle.room(clock_.now(), lane.next_size());
     if (room <= 0) return;
     const auto next = lane.next_pool();
     Launchable& first = next->second.front();

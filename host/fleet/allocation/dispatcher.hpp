@@ -60,6 +60,8 @@ class Dispatcher : Stage {
 
     void add(Launchable launchable);
     std::map<Index, std::deque<Launchable>>::iterator next_pool();
+    // How many launches the next turn would have; somebody waits.
+    std::int64_t next_size() const;
     Launchable take_first(std::map<Index, std::deque<Launchable>>::iterator pool);
   };
 

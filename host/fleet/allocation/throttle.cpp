@@ -37,10 +37,19 @@ void Throttle::refill(Time now) {
   refilled_ = now;
 }
 
-std::int64_t Throttle::room(Time now) {
+// What a call is worth being made for.
+std::int64_t Throttle::least(std::int64_t wanted) const {
+  constexpr double seconds_waited = 2;
+  const double enough = std::min(rate_ * seconds_waited, settings_.burst);
+  return std::clamp<std::int64_t>(wanted, 1,
+                                  std::max<std::int64_t>(1, static_cast<std::int64_t>(enough)));
+}
+
+std::int64_t Throttle::room(Time now, std::int64_t wanted) {
   refill(now);
   if (calls_ >= settings_.calls_at_once) return 0;
-  return static_cast<std::int64_t>(std::floor(tokens_ + 1e-9));
+  const auto room = static_cast<std::int64_t>(std::floor(tokens_ + 1e-9));
+  return room < least(wanted) ? 0 : room;
 }
 
 void Throttle::begin(std::int64_t launches) {
@@ -59,9 +68,9 @@ void Throttle::ended(bool too_fast) {
   }
 }
 
-Time Throttle::next(Time now) const {
+Time Throttle::next(Time now, std::int64_t wanted) const {
   if (calls_ >= settings_.calls_at_once) return Time::max();
-  const double missing = std::max(0.0, 1 - tokens_);
+  const double missing = std::max(0.0, static_cast<double>(least(wanted)) - tokens_);
   return now + std::chrono::milliseconds(
                    static_cast<std::int64_t>(std::ceil(missing / rate_ * 1000)) + 1);
 }

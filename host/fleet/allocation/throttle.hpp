@@ -23,20 +23,22 @@ class Throttle {
   // Calls that are on their way still count. The rate begins anew.
   void change(ThrottleSettings settings);
 
-  // How many launches may go now in one call; 0: none.
-  std::int64_t room(Time now);
+  // How many of the wanted launches may go now in one call; 0: none. A call for many waits until
+  // there is room for two seconds' worth of them: clouds count calls, too.
+  std::int64_t room(Time now, std::int64_t wanted = 1);
   void begin(std::int64_t launches);
   void ended(bool too_fast);
 
-  // When room() is worth asking again if it is 0 for want of tokens; Time::max() if it waits for a
-  // call to end.
-  Time next(Time now) const;
+  // When room() for as many is worth asking again if it is 0 for want of tokens; Time::max() if it
+  // waits for a call to end.
+  Time next(Time now, std::int64_t wanted = 1) const;
   const ThrottleSettings& settings() const { return settings_; }
   double rate() const { return rate_; }
   std::int64_t calls() const { return calls_; }
 
  private:
   void refill(Time now);
+  std::int64_t least(std::int64_t wanted) const;
 
   ThrottleSettings settings_;
   double rate_;

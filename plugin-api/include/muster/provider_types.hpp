@@ -48,6 +48,19 @@ inline constexpr const char* announced_workers = "announced-workers/1";
 inline constexpr const char* diagnosis = "diagnosis/1";
 }  // namespace capability
 
+// How the provider's cloud likes to be asked for machines: what the host goes by unless the
+// operator says otherwise. What is absent, the host knows as well.
+struct LaunchPace {
+  std::optional<std::int64_t> per_call = {};  // machines that one `allocate` asks for at most
+  std::optional<std::int64_t> burst = {};     // machines at once after a pause
+  std::optional<double> per_second = {};      // machines in the long run
+
+  static constexpr auto fields(auto visit) {
+    return visit(optional("perCall", &LaunchPace::per_call), optional("burst", &LaunchPace::burst),
+                 optional("perSecond", &LaunchPace::per_second));
+  }
+};
+
 struct ProviderDescription {
   std::string name = {};        // filled in from muster_add_plugin()
   std::string version = {};     // likewise
@@ -58,6 +71,7 @@ struct ProviderDescription {
   std::vector<FactDescription> facts = {};     // beyond workerType, provider and region
   std::vector<std::string> capabilities = {};  // of namespace capability
   FieldClasses field_classes = {};
+  LaunchPace launch_pace = {};
   json::object example_config = {};  // a configuration and a section that work without any account,
   json::object example_section = {};  // with which the contract is checked
 
@@ -71,6 +85,7 @@ struct ProviderDescription {
                  optional("facts", &ProviderDescription::facts),
                  optional("capabilities", &ProviderDescription::capabilities),
                  optional("fieldClasses", &ProviderDescription::field_classes),
+                 optional("launchPace", &ProviderDescription::launch_pace),
                  optional("exampleConfig", &ProviderDescription::example_config),
                  optional("exampleSection", &ProviderDescription::example_section));
   }

@@ -41,6 +41,20 @@ TEST(Throttle, tokens_come_back_at_the_rate_and_no_more_than_the_burst) {
   EXPECT_EQ(throttle.room(start + 1h), 20);
 }
 
+TEST(Throttle, a_call_for_many_waits_until_it_is_worth_making) {
+  Throttle throttle({.launches_per_second = 10, .burst = 100, .calls_at_once = 4});
+  EXPECT_EQ(throttle.room(start, 1000), 100);
+  throttle.begin(100);
+  EXPECT_EQ(throttle.room(start + 1s, 1000), 0) << "10 of 20";
+  EXPECT_EQ(throttle.room(start + 1s, 11), 0);
+  EXPECT_EQ(throttle.room(start + 1s, 10), 10) << "all that are wanted";
+  const Time next = throttle.next(start + 1s, 1000);
+  EXPECT_LE(next, start + 2s + 2ms);
+  EXPECT_EQ(throttle.room(next, 1000), 20);
+  Throttle small({.launches_per_second = 10, .burst = 3, .calls_at_once = 4});
+  EXPECT_EQ(small.room(start, 1000), 3) << "there will never be room for more";
+}
+
 TEST(Throttle, no_more_calls_at_once_than_allowed) {
   Throttle throttle({.launches_per_second = 10, .burst = 100, .calls_at_once = 2});
   throttle.room(start);
