@@ -19,6 +19,9 @@ ProviderDescription AwsProvider::describe() {
           .facts = {{"availabilityZone", "A zone of the region: us-east-1a"}},
           .capabilities = {capability::notices, capability::diagnosis},
           .field_classes = field_classes(),
+          // EC2 counts the machines that an account launches in a region: a thousand at once. One
+          // call may launch any number of them; more in a call are more that fail together.
+          .launch_pace = {.per_call = 100, .burst = 1000},
           .example_config = example_config(),
           .example_section = example_section()};
 }
@@ -42,7 +45,8 @@ AwsProvider::AwsProvider(Settings settings, std::unique_ptr<const IdentityKeys> 
       sections_(section_rules(), section_schema(Model())),
       regions_(settings_, *api_),
       prices_(settings_, *api_),
-      launcher_(settings_, *api_, history_, recent_),
+      reclaimed_(*api_, history_),
+      launcher_(settings_, *api_, history_, recent_, quota_memory_),
       interruptions_(settings_, *api_) {}
 
 Result<Placements> AwsProvider::placements(const PlacementsRequest&, const Context& context) {
@@ -66,13 +70,25 @@ Result<Expansion> AwsProvider::expand(const ExpandRequest& request, const Contex
 }
 
 Result<Bids> AwsProvider::bid(const BidRequest& request, const Context& context) {
+  std::set<std::string> spot_regions;
+  for (const BidRequest::Candidate& candidate : request.candidates)
+    if (const auto machine = read_machine(words, candidate.launch_config);
+        machine && machine->is_spot())
+      spot_regions.insert(machine->region);
+  reclaimed_.refresh(request.owner, spot_regions, context);
   const BidSources sources{
       .note =
           [&](const Machine& machine) {
             if (machine.is_spot())
               prices_.note(machine.region, product_of(machine), machine.instance_type);
           },
-      .price = [&](const Machine& machine) { return prices_.of(machine, context); }};
+      .price = [&](const Machine& machine) { return prices_.of(machine, context); },
+      .room = [&](const Machine& machine) -> Result<std::optional<std::int64_t>> {
+        if (quota_memory_.empty()) return std::optional<std::int64_t>();
+        const std::string quota = quotas_.of(machine.instance_type, machine.is_spot()).name;
+        if (const auto error = quota_memory_.find(machine, quota, context.now())) return *error;
+        return std::optional<std::int64_t>();
+      }};
   return make_bids(words, request, sources, history_, context);
 }
 
@@ -87,7 +103,23 @@ Result<Listing> AwsProvider::list(const ListRequest& request, const Context& con
   Listing listing = list_instances(request.owner, *regions, *api_, recent_, context);
   if (listing.problems.size() == regions->size() && !regions->empty())
     return listing.problems.front();
+  note_running(listing, *regions);
   return listing;
+}
+
+// A region that has a problem is as it was.
+void AwsProvider::note_running(const Listing& listing, const std::vector<std::string>& regions) {
+  std::map<std::string, MachineCounts> running;
+  for (const std::string& region : regions) running[region];
+  for (const Error& problem : listing.problems) running.erase(problem.scope.region.value_or(""));
+  for (const Instance& instance : listing.instances) {
+    const auto counts = running.find(instance.worker_group.str());
+    if (counts == running.end() || instance.state == InstanceState::stopped) continue;
+    const json::object& known = instance.provider_data;
+    counts->second.add(text_of(known, "zone"),
+                       type_and_market(text_of(known, "type"), text_of(known, "market") == spot));
+  }
+  for (auto& [region, counts] : running) history_.set_running(region, std::move(counts));
 }
 
 Result<Termination> AwsProvider::terminate(const TerminateRequest& request,

@@ -11,6 +11,7 @@
 #include "plugins/provider/aws/interruptions.hpp"
 #include "plugins/provider/aws/launching.hpp"
 #include "plugins/provider/aws/prices.hpp"
+#include "plugins/provider/aws/reclaimed.hpp"
 #include "plugins/provider/aws/regions.hpp"
 #include "plugins/provider/aws/section.hpp"
 
@@ -37,13 +38,18 @@ class AwsProvider final : public Provider {
   Result<Diagnosis> diagnose(const DiagnoseRequest& request, const Context& context) override;
 
  private:
+  void note_running(const Listing& listing, const std::vector<std::string>& regions);
+
   const Settings settings_;
   const std::unique_ptr<const IdentityKeys> keys_;
   const std::unique_ptr<Api> api_;
   const SectionReader sections_;
   Regions regions_;
   Prices prices_;
+  const Quotas quotas_;
   LaunchHistory history_;
+  QuotaMemory quota_memory_;
+  Reclaimed reclaimed_;
   RecentInstances recent_;
   Launcher launcher_;
   Interruptions interruptions_;

@@ -30,6 +30,11 @@ std::string state_name_of(const json::object& instance) {
   return state ? text_of(*state, "Name") : "";
 }
 
+std::string state_reason_of(const json::object& instance) {
+  const json::object* reason = table_of(instance, "StateReason");
+  return reason ? text_of(*reason, "Code") : "";
+}
+
 bool has_tag(const json::object& instance, const std::string& name,
              const std::vector<std::string>& values) {
   bool found = false;
@@ -52,6 +57,8 @@ bool passes(const json::object& instance, const json::object& parameters) {
       good &= has_tag(instance, name.substr(4), values);
     else if (name == "instance-state-name")
       good &= is_one(state_name_of(instance));
+    else if (name == "state-reason-code")
+      good &= is_one(state_reason_of(instance));
     else if (name == "instance-id")
       good &= is_one(text_of(instance, "InstanceId"));
   });

@@ -199,7 +199,12 @@ std::optional<Error> Launcher::run(Batch& batch, const Machine& machine, const C
   if (!answer) {
     if (ends_all(answer.error()))
       history_.failed(machine, static_cast<std::int64_t>(batch.keys.size()), context.now());
-    return quotas_.explain(answer.error(), machine);
+    Error error = quotas_.explain(answer.error(), machine);
+    if (is_of_family(error))
+      quota_memory_.used_up(machine.region,
+                            quotas_.of(machine.instance_type, machine.is_spot()).name, error,
+                            context.now());
+    return error;
   }
   batch.launches = read_launches(batch, *answer, machine, context);
   return std::nullopt;

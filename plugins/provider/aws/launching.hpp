@@ -4,6 +4,7 @@
 #include <muster/provider_types.hpp>
 
 #include "plugins/cloud/machines/launch_history.hpp"
+#include "plugins/cloud/machines/quota_memory.hpp"
 #include "plugins/cloud/machines/recent_instances.hpp"
 #include "plugins/provider/aws/api.hpp"
 #include "plugins/provider/aws/batches.hpp"
@@ -21,8 +22,13 @@ json::array tag_specifications(const Machine& machine, const json::array& tags);
 // THREADS: one at a time. All references are borrowed.
 class Launcher {
  public:
-  Launcher(const Settings& settings, Api& api, LaunchHistory& history, RecentInstances& recent)
-      : settings_(settings), api_(api), history_(history), recent_(recent) {}
+  Launcher(const Settings& settings, Api& api, LaunchHistory& history, RecentInstances& recent,
+           QuotaMemory& quota_memory)
+      : settings_(settings),
+        api_(api),
+        history_(history),
+        recent_(recent),
+        quota_memory_(quota_memory) {}
 
   // A key that is remembered is answered by its first call, which is repeated if its answer was
   // lost. Of a key that an earlier process may have used, EC2 is asked; what EC2 does not have is
@@ -43,6 +49,7 @@ class Launcher {
   Api& api_;
   LaunchHistory& history_;
   RecentInstances& recent_;
+  QuotaMemory& quota_memory_;
   const Quotas quotas_;
   Batches batches_;
 };

@@ -20,8 +20,8 @@ constexpr auto prices_retry_after = 30s;
 // How much larger than "large" a size is; nothing for one that is not known.
 std::optional<double> factor_of(std::string_view size) {
   static constexpr std::pair<std::string_view, double> small[] = {
-      {"nano", 0.0625}, {"micro", 0.125}, {"small", 0.25}, {"medium", 0.5},
-      {"large", 1},     {"xlarge", 2},    {"metal", 48}};
+      {"nano", 0.0625}, {"micro", 0.125}, {"small", 0.25},
+      {"medium", 0.5},  {"large", 1},     {"xlarge", 2}};
   for (const auto& [name, factor] : small)
     if (size == name) return factor;
   // "4xlarge", "metal-24xl"
@@ -63,15 +63,27 @@ std::optional<double> number_in(const std::string& text) {
 
 ListPrices::ListPrices() {
   const json::value document = documents.read("list_prices");
-  for (const auto& [family, price] : document.as_object().at("largeInDollars").as_object())
-    large_.emplace(family, price.to_number<double>());
+  const auto read = [&](const char* name, std::map<std::string, double>& into) {
+    for (const auto& [key, number] : document.as_object().at(name).as_object())
+      into.emplace(key, number.to_number<double>());
+  };
+  read("inDollars", types_);
+  read("largeInDollars", large_);
+  read("metalInLarges", metal_);
 }
 
 std::optional<double> ListPrices::of(const std::string& instance_type) const {
+  if (const auto found = types_.find(instance_type); found != types_.end()) return found->second;
   const std::size_t dot = instance_type.find('.');
   const auto family = large_.find(instance_type.substr(0, dot));
   if (dot == std::string::npos || family == large_.end()) return std::nullopt;
-  const auto factor = factor_of(std::string_view(instance_type).substr(dot + 1));
+  const std::string_view size = std::string_view(instance_type).substr(dot + 1);
+  if (size == "metal") {
+    const auto larges = metal_.find(family->first);
+    if (larges == metal_.end()) return std::nullopt;
+    return family->second * larges->second;
+  }
+  const auto factor = factor_of(size);
   if (!factor) return std::nullopt;
   return family->second * *factor;
 }

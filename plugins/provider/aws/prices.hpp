@@ -22,7 +22,9 @@ class ListPrices {
   std::optional<double> of(const std::string& instance_type) const;
 
  private:
+  std::map<std::string, double> types_;  // of families whose sizes are not in proportion
   std::map<std::string, double> large_;  // by family: what its size "large" costs
+  std::map<std::string, double> metal_;  // by family: so many "large" is its size "metal"
 };
 
 // The prices of all pools. THREADS: one at a time.

@@ -61,6 +61,12 @@ Error Quotas::explain(Error error, const Machine& machine) const {
   return error;
 }
 
+bool is_of_family(const Error& error) {
+  return error.error_class == ErrorClass::quota &&
+         (error.code == "VcpuLimitExceeded" || error.code == "MaxSpotInstanceCountExceeded" ||
+          error.code == "InstanceLimitExceeded");
+}
+
 std::string quota_page(const std::string& region, const std::string& code) {
   return "https://" + region + ".console.aws.amazon.com/servicequotas/home/services/ec2/quotas" +
          (code.empty() ? "" : "/" + code);

@@ -32,6 +32,9 @@ class Quotas {
   std::vector<Row> rows_;
 };
 
+// Whether the error is about a quota that the types of a family share.
+bool is_of_family(const Error& error);
+
 // Where a person raises it.
 std::string quota_page(const std::string& region, const std::string& code);
 

@@ -37,6 +37,7 @@ export class Ec2 {
       const found = filtered(known, parameters.Filters, {
         'instance-state-name': entry => this.instances.stateOf(entry),
         'instance-id': entry => entry.id,
+        'state-reason-code': entry => entry.reason,
         'availability-zone': entry => entry.zone,
         'image-id': entry => entry.image,
         'instance-type': entry => entry.type,

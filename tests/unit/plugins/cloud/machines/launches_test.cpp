@@ -4,6 +4,7 @@
 #include "plugins/cloud/machines/launch_history.hpp"
 #include "plugins/cloud/machines/notice_board.hpp"
 #include "plugins/cloud/machines/ownership.hpp"
+#include "plugins/cloud/machines/quota_memory.hpp"
 #include "plugins/cloud/machines/recent_instances.hpp"
 #include "plugins/cloud/machines/seen_proofs.hpp"
 
@@ -152,6 +153,47 @@ TEST(LaunchHistory, failures_of_the_last_hour_lower_the_reliability_of_that_kind
   EXPECT_LT(history.reliability(spot, noon), usual);
   EXPECT_GT(history.reliability(spot, noon), 0.8);
   EXPECT_DOUBLE_EQ(history.reliability(m5, noon + 2h), usual);
+}
+
+TEST(LaunchHistory, machines_that_the_cloud_took_back_count_against_those_that_stayed) {
+  LaunchHistory history;
+  const Machine machine{.region = "r", .zone = "ra", .instance_type = "m5", .spot = true};
+  const double usual = history.reliability(machine, noon);
+  MachineCounts taken;
+  for (int i = 0; i < 6; ++i) taken.add("ra", "m5/spot");
+  taken.add("rb", "m5/spot");
+  history.set_interrupted("r", taken);
+  const double bad = history.reliability(machine, noon);
+  EXPECT_DOUBLE_EQ(bad, usual / 3);
+  MachineCounts running;
+  for (int i = 0; i < 100; ++i) running.add("ra", "m5/spot");
+  history.set_running("r", running);
+  EXPECT_GT(history.reliability(machine, noon), usual * 0.9) << "six of a hundred";
+  Machine elsewhere = machine;
+  elsewhere.zone = "rc";
+  EXPECT_DOUBLE_EQ(history.reliability(elsewhere, noon), usual);
+  history.set_interrupted("r", {});
+  EXPECT_DOUBLE_EQ(history.reliability(machine, noon), usual);
+}
+
+TEST(QuotaMemory, is_about_the_quota_in_the_region_for_a_minute) {
+  QuotaMemory memory;
+  Machine machine{.region = "r", .zone = "ra", .instance_type = "m5"};
+  EXPECT_FALSE(memory.find(machine, "standard", noon));
+  memory.used_up("r", "standard", Error::quota("32 of 32").in_zone("ra").hold_for(600s), noon);
+  machine.zone = "rb";
+  machine.instance_type = "c5";
+  const auto found = memory.find(machine, "standard", noon + 59s);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->scope.region, "r");
+  EXPECT_EQ(found->scope.instance_type, "c5");
+  EXPECT_FALSE(found->scope.zone);
+  EXPECT_FALSE(memory.find(machine, "gpu", noon));
+  machine.region = "other";
+  EXPECT_FALSE(memory.find(machine, "standard", noon));
+  machine.region = "r";
+  EXPECT_FALSE(memory.find(machine, "standard", noon + 60s));
+  EXPECT_TRUE(memory.empty());
 }
 
 TEST(NoticeBoard, repeats_notices_until_the_machine_has_ended) {

@@ -136,8 +136,11 @@ TEST_F(AwsBidding, list_prices_grow_with_the_size) {
   EXPECT_DOUBLE_EQ(*prices.of("m5.large"), 0.096);
   EXPECT_DOUBLE_EQ(*prices.of("m5.4xlarge"), 0.768);
   EXPECT_DOUBLE_EQ(*prices.of("m5.metal"), 4.608);
+  EXPECT_DOUBLE_EQ(*prices.of("c6g.metal"), 2.176) << "of 64 processors, not of 96";
+  EXPECT_DOUBLE_EQ(*prices.of("g5.12xlarge"), 5.672) << "its sizes are not in proportion";
   EXPECT_DOUBLE_EQ(*prices.of("t3.micro"), 0.0104);
-  for (const char* type : {"m5", "m5.", "m5.huge", "q9.large", "m5.0xlarge", ""})
+  for (const char* type :
+       {"m5", "m5.", "m5.huge", "q9.large", "m5.0xlarge", "t3.metal", "g5.9xlarge", ""})
     EXPECT_FALSE(prices.of(type)) << type;
 }
 
@@ -150,6 +153,42 @@ TEST_F(AwsBidding, failed_launches_of_the_last_hour_lower_the_reliability) {
   EXPECT_LT(after, before / 2);
   context.advance(2h);
   EXPECT_DOUBLE_EQ(bid(config).bids[0].reliability, before);
+}
+
+TEST_F(AwsBidding, spot_machines_that_aws_took_back_lower_the_reliability) {
+  BidRequest question{owner, WorkerPoolId("worker-manager/build"), 1, {}};
+  question.candidates.push_back({launch_config(), 1, {}});
+  const auto reliability = [&] {
+    return provider().bid(question, context)->bids.at(0).reliability;
+  };
+  const double usual = reliability();
+  (void)provider().allocate(request(keys(1, 6)), context).value();
+  (void)provider().list({owner}, context).value();
+  int taken = 0;
+  for (const auto& [id, instance] : api->instances())
+    if (taken++ < 4)
+      api->change(id, [](json::object& machine) {
+        machine["State"] = json::object{{"Name", "terminated"}};
+        machine["StateReason"] = json::object{{"Code", "Server.SpotInstanceTermination"}};
+      });
+  context.advance(6min);
+  (void)provider().list({owner}, context).value();
+  EXPECT_LT(reliability(), usual * 0.7);
+  EXPECT_GT(reliability(), usual * 0.3) << "two of six stayed";
+  for (const auto& [id, instance] : api->instances())
+    api->change(id, [](json::object& machine) { machine.erase("StateReason"); });  // an hour later
+  context.advance(70min);
+  EXPECT_NEAR(reliability(), usual, 0.01);
+}
+
+TEST_F(AwsBidding, nobody_is_asked_about_interruptions_without_spot_machines_or_too_often) {
+  BidRequest question{owner, WorkerPoolId("worker-manager/build"), 1, {}};
+  question.candidates.push_back({launch_config(nullptr, 1), 1, {}});
+  (void)provider().bid(question, context).value();
+  EXPECT_TRUE(calls("DescribeInstances").empty());
+  question.candidates.push_back({launch_config(), 1, {}});
+  for (int i = 0; i < 5; ++i) (void)provider().bid(question, context).value();
+  EXPECT_EQ(calls("DescribeInstances").size(), 1u);
 }
 
 }  // namespace

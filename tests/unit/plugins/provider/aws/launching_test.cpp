@@ -179,6 +179,35 @@ TEST_F(AwsLaunching, a_quota_error_says_which_quota_how_much_and_where_to_raise_
     EXPECT_NE(message.find(part), std::string::npos) << message;
 }
 
+// What the host needs to hold all types that count against the quota: a problem for each bid.
+TEST_F(AwsLaunching, a_quota_that_is_used_up_gets_no_bids_of_any_of_its_types_for_a_while) {
+  const char* section = R"({"launch": {"ImageId": "ami-1"}, "market": ["spot", "onDemand"],
+      "instanceTypes": [{"type": "m5.large"}, {"type": "c5.xlarge"}, {"type": "g4dn.xlarge"}]})";
+  BidRequest question{owner, WorkerPoolId("worker-manager/build"), 10, {}};
+  for (std::size_t i = 0; i < 6; ++i)
+    question.candidates.push_back({launch_config(section, i), 1, {}});
+  ASSERT_EQ(provider().bid(question, context)->bids.size(), 6u);
+  api->fault = [](const Call& call) -> std::optional<ExampleApi::Fault> {
+    if (call.action != "RunInstances") return std::nullopt;
+    return ExampleApi::Fault{Error::quota("vCPU limit of 32 allows")
+                                 .in_region("us-east-1")
+                                 .of_instance_type("m5.large/spot")
+                                 .hold_for(600s)
+                                 .with_code("MaxSpotInstanceCountExceeded")};
+  };
+  (void)provider().allocate(request(keys(1, 1)), context).value();
+  const Bids held = provider().bid(question, context).value();
+  EXPECT_EQ(held.bids.size(), 4u) << "on demand, and the spot machine of another family";
+  ASSERT_EQ(held.problems.size(), 2u);
+  EXPECT_EQ(held.problems[0].scope.instance_type, "m5.large/spot");
+  EXPECT_EQ(held.problems[1].scope.instance_type, "c5.xlarge/spot");
+  EXPECT_EQ(held.problems[1].scope.region, "us-east-1");
+  EXPECT_EQ(held.problems[1].hold, 600s);
+  EXPECT_NE(held.problems[1].message.find("L-34B43A08"), std::string::npos);
+  context.advance(1min);
+  EXPECT_EQ(provider().bid(question, context)->bids.size(), 6u);
+}
+
 TEST(AwsQuotas, each_family_has_its_own) {
   const Quotas quotas;
   EXPECT_EQ(quotas.of("m5.large", false).code, "L-1216C47A");
