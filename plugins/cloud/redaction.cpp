@@ -4,7 +4,6 @@
 
 #include <muster/utf8.hpp>
 
-#include "lib/base/letter_case.hpp"
 #include "lib/url/url.hpp"
 
 namespace muster::cloud {
@@ -15,19 +14,6 @@ constexpr std::size_t shortest_secret = 8, most_secrets = 64;
 void replace_all(std::string& text, const std::string& what) {
   for (auto at = text.find(what); at != text.npos; at = text.find(what, at + redacted_text.size()))
     text.replace(at, what.size(), redacted_text);
-}
-
-void redact_value(json::value& value, const std::set<std::string>& keys) {
-  if (json::object* const object = value.if_object()) {
-    for (auto& member : *object) {
-      if (keys.contains(to_lower(std::string_view(member.key()))))
-        member.value() = redacted_text;
-      else
-        redact_value(member.value(), keys);
-    }
-  } else if (json::array* const array = value.if_array()) {
-    for (json::value& element : *array) redact_value(element, keys);
-  }
 }
 
 }  // namespace
@@ -56,13 +42,6 @@ std::string Redactor::redact(std::string_view text) const {
       replace_all(clean, encoded);
   }
   return clean;
-}
-
-json::value redact_keys(json::value document, const std::set<std::string>& keys) {
-  std::set<std::string> small;
-  for (const std::string& key : keys) small.insert(to_lower(key));
-  redact_value(document, small);
-  return document;
 }
 
 std::string printable(std::string_view text, std::size_t max_bytes) {

@@ -2,12 +2,9 @@
 #pragma once
 
 #include <mutex>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <muster/json.hpp>
 
 namespace muster::cloud {
 
@@ -27,9 +24,6 @@ class Redactor {
   mutable std::mutex mutex_;
   std::vector<std::string> secrets_;  // the oldest first
 };
-
-// The document without the values of these keys, at any depth; names are compared without case.
-json::value redact_keys(json::value document, const std::set<std::string>& keys);
 
 // The text without control characters, with at most `max_bytes`: a server's words in a message.
 std::string printable(std::string_view text, std::size_t max_bytes = 300);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include <muster/context.hpp>
 #include <muster/error.hpp>
@@ -16,6 +17,7 @@
 namespace muster::cloud {
 
 struct RefreshSettings {
+  const char* name = "the token";                      // for the log
   std::chrono::milliseconds before_end{300'000};       // fetched anew that long before its end
   std::chrono::milliseconds after_failure{10'000};     // until the next try, while the old is valid
   std::chrono::milliseconds unused_before_end{5'000};  // so near its end it is not given out
@@ -38,8 +40,8 @@ class RefreshedValue {
   explicit RefreshedValue(Fetch fetch, RefreshSettings settings = {})
       : fetch_(std::move(fetch)), settings_(settings) {}
 
-  // An error only if there is no value that is still valid. A failed refresh is logged by the
-  // caller of get(), who finds it in last_failure().
+  // An error only if there is no value that is still valid. A failed refresh that the old value
+  // covers is a warning in the log, once until a refresh succeeds.
   Result<std::shared_ptr<const T>> get(const Context& context) {
     std::unique_lock lock(mutex_);
     const std::uint64_t failures_before = failures_;
@@ -60,12 +62,6 @@ class RefreshedValue {
   void discard(const std::shared_ptr<const T>& value) {
     const std::lock_guard lock(mutex_);
     if (value_ == value) value_.reset();
-  }
-
-  // Why the last refresh failed; nothing if it did not.
-  std::optional<Error> last_failure() const {
-    const std::lock_guard lock(mutex_);
-    return failure_;
   }
 
  private:
@@ -99,10 +95,17 @@ class RefreshedValue {
       // The end of one caller's time says nothing to the others.
       if (failure_->error_class != ErrorClass::cancelled) ++failures_;
       next_try_ = now + settings_.after_failure;
-      if (is_usable(now)) return value_;
-      return fetched.error();
+      if (!is_usable(now)) return fetched.error();
+      if (!warned_ && failure_->error_class != ErrorClass::cancelled) {
+        warned_ = true;
+        context.log(LogLevel::warning,
+                    std::string(settings_.name) +
+                        " could not be renewed and is used until its end: " + failure_->message);
+      }
+      return value_;
     }
     failure_.reset();
+    warned_ = false;
     value_ = std::make_shared<const T>(std::move(fetched->value));
     begin_ = now;
     end_ = fetched->end;
@@ -112,7 +115,7 @@ class RefreshedValue {
 
   const Fetch fetch_;
   const RefreshSettings settings_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::condition_variable done_;
   std::shared_ptr<const T> value_;
   std::optional<Time> end_;
@@ -120,6 +123,7 @@ class RefreshedValue {
   std::optional<Error> failure_;
   std::uint64_t failures_ = 0;
   bool fetching_ = false;
+  bool warned_ = false;  // of a refresh that failed while the old value serves
 };
 
 }  // namespace muster::cloud

@@ -96,8 +96,10 @@ class HttpApi final : public Api {
                  cloud::session_settings_for(settings_.reach), cloud::real_timing()),
         metadata_(cloud::near_transport(), cloud::near_session_settings(), cloud::real_timing()),
         wire_(session_, Endpoints(settings_.reach.endpoints)),
-        credentials_(credentials_fetch(
-            {.settings = settings_, .region = region, .wire = wire_, .metadata = metadata_})) {}
+        credentials_(
+            credentials_fetch(
+                {.settings = settings_, .region = region, .wire = wire_, .metadata = metadata_}),
+            {.name = "the session of AWS's credentials"}) {}
 
   Result<json::object> call(const Call& call, const Context& context) override {
     return wire_.call(call, &credentials_, context);
