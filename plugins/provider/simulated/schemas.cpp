@@ -66,7 +66,7 @@ json::object failure_rule() {
 json::object config_schema() {
   return table(
       {{"seed", count("Everything that is drawn depends on it")},
-       {"preset", json::object{{"enum", json::array{"aws"}},
+       {"preset", json::object{{"enum", json::array{"aws", "google", "azure"}},
                                {"description",
                                 "Adds failures, interruptions and boot times as this cloud has "
                                 "them"}}},

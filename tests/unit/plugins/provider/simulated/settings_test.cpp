@@ -43,7 +43,14 @@ TEST(SimulatedSettings, an_empty_configuration_is_a_small_cloud) {
 }
 
 TEST(SimulatedSettings, a_preset_adds_a_clouds_behaviour_and_leaves_what_is_given) {
-  EXPECT_EQ(mistake({{"preset", "cumulus"}}), "preset: \"cumulus\" is not known; known is \"aws\"");
+  EXPECT_EQ(mistake({{"preset", "cumulus"}}),
+            "preset: \"cumulus\" is not known; known are \"aws\", \"google\", \"azure\"");
+  for (const auto& [name, code] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"google", "ZONE_RESOURCE_POOL_EXHAUSTED"}, {"azure", "ZonalAllocationFailed"}}) {
+    const auto other = read_settings({{"preset", name}});
+    ASSERT_TRUE(other) << other.error().message;
+    EXPECT_EQ(other->failures.front().code, code);
+  }
   const auto plain = read_settings({{"preset", "aws"}});
   ASSERT_TRUE(plain) << plain.error().message;
   EXPECT_EQ(plain->boot.max_seconds, 120);
