@@ -113,20 +113,28 @@ Findings check_launch_document(const json::object& document) {
   return findings;
 }
 
+const Result<json::Schema>& SectionSchemas::schema_of(const ProviderDescription& description) {
+  constexpr std::size_t most_versions = 4;
+  auto& known = compiled_[description.section];
+  for (auto at = known.begin(); at != known.end(); ++at)
+    if (at->source == description.section_schema) {
+      known.splice(known.begin(), known, at);  // the next question is mostly about the same
+      return at->schema;
+    }
+  if (known.size() == most_versions) known.pop_back();
+  known.push_front(
+      {description.section_schema, json::Schema::compile(json::value(description.section_schema))});
+  return known.front().schema;
+}
+
 Result<Findings> SectionSchemas::check(const ProviderDescription& description,
                                        const json::object& document) {
-  const std::string text = json::write(description.section_schema);
-  auto compiled = compiled_.find(text);
-  if (compiled == compiled_.end())
-    compiled =
-        compiled_.emplace(text, json::Schema::compile(json::value(description.section_schema)))
-            .first;
-  if (!compiled->second)
-    return Error::internal("the schema of its section: " + compiled->second.error().message);
+  const Result<json::Schema>& schema = schema_of(description);
+  if (!schema) return Error::internal("the schema of its section: " + schema.error().message);
   const json::value* section = document.if_contains(description.section);
   const json::value instance = section ? *section : json::value(json::object());
   Findings findings;
-  for (const json::Violation& violation : compiled->second->validate(instance))
+  for (const json::Violation& violation : schema->validate(instance))
     findings.push_back(to_finding(violation, description.section, instance));
   return findings;
 }

@@ -2,6 +2,7 @@
 // API have in common. Pure, but for the provider that is asked to expand.
 #pragma once
 
+#include <list>
 #include <map>
 #include <memory>
 
@@ -41,7 +42,15 @@ class SectionSchemas {
   Result<Findings> check(const ProviderDescription& description, const json::object& document);
 
  private:
-  std::map<std::string, Result<json::Schema>> compiled_;  // by the schema's text
+  struct Compiled {
+    json::object source;
+    Result<json::Schema> schema;
+  };
+  const Result<json::Schema>& schema_of(const ProviderDescription& description);
+
+  // By section; those of several versions of a provider are there at the same time only while one
+  // replaces the other.
+  std::map<std::string, std::list<Compiled>> compiled_;
 };
 
 using LaunchConfigSpecs = std::vector<std::shared_ptr<const fleet::LaunchConfigSpec>>;
