@@ -7,17 +7,24 @@ constexpr std::chrono::minutes remembered_for{1};
 
 }  // namespace
 
-void QuotaMemory::used_up(const std::string& region, const std::string& quota, Error error,
-                          Time now) {
-  entries_.insert_or_assign({region, quota}, Entry{std::move(error), now});
+void QuotaMemory::used_up(const Machine& machine, const std::string& quota, Error error, Time now) {
+  forget(now);
+  Entry& entry = entries_[{machine.region, quota}];
+  entry.error = std::move(error);
+  entry.at = now;
+  entry.told.insert(machine.type_and_market());
 }
 
-std::optional<Error> QuotaMemory::find(const Machine& machine, const std::string& quota, Time now) {
-  if (entries_.empty()) return std::nullopt;
+void QuotaMemory::forget(Time now) {
   std::erase_if(entries_,
                 [&](const auto& entry) { return entry.second.at + remembered_for <= now; });
+}
+
+std::optional<Error> QuotaMemory::tell(const Machine& machine, const std::string& quota, Time now) {
+  forget(now);
   const auto found = entries_.find({machine.region, quota});
-  if (found == entries_.end()) return std::nullopt;
+  if (found == entries_.end() || !found->second.told.insert(machine.type_and_market()).second)
+    return std::nullopt;
   Error error = found->second.error;
   error.scope = {};
   error.scope.region = machine.region;

@@ -86,7 +86,7 @@ Result<Bids> AwsProvider::bid(const BidRequest& request, const Context& context)
       .room = [&](const Machine& machine) -> Result<std::optional<std::int64_t>> {
         if (quota_memory_.empty()) return std::optional<std::int64_t>();
         const std::string quota = quotas_.of(machine.instance_type, machine.is_spot()).name;
-        if (const auto error = quota_memory_.find(machine, quota, context.now())) return *error;
+        if (const auto error = quota_memory_.tell(machine, quota, context.now())) return *error;
         return std::optional<std::int64_t>();
       }};
   return make_bids(words, request, sources, history_, context);

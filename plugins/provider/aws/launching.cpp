@@ -201,9 +201,8 @@ std::optional<Error> Launcher::run(Batch& batch, const Machine& machine, const C
       history_.failed(machine, static_cast<std::int64_t>(batch.keys.size()), context.now());
     Error error = quotas_.explain(answer.error(), machine);
     if (is_of_family(error))
-      quota_memory_.used_up(machine.region,
-                            quotas_.of(machine.instance_type, machine.is_spot()).name, error,
-                            context.now());
+      quota_memory_.used_up(machine, quotas_.of(machine.instance_type, machine.is_spot()).name,
+                            error, context.now());
     return error;
   }
   batch.launches = read_launches(batch, *answer, machine, context);

@@ -176,23 +176,27 @@ TEST(LaunchHistory, machines_that_the_cloud_took_back_count_against_those_that_s
   EXPECT_DOUBLE_EQ(history.reliability(machine, noon), usual);
 }
 
-TEST(QuotaMemory, is_about_the_quota_in_the_region_for_a_minute) {
+TEST(QuotaMemory, tells_each_type_of_the_quota_in_the_region_once_within_a_minute) {
   QuotaMemory memory;
   Machine machine{.region = "r", .zone = "ra", .instance_type = "m5"};
-  EXPECT_FALSE(memory.find(machine, "standard", noon));
-  memory.used_up("r", "standard", Error::quota("32 of 32").in_zone("ra").hold_for(600s), noon);
+  EXPECT_FALSE(memory.tell(machine, "standard", noon));
+  memory.used_up(machine, "standard", Error::quota("32 of 32").in_zone("ra").hold_for(600s), noon);
+  EXPECT_FALSE(memory.tell(machine, "standard", noon)) << "its launch was told";
   machine.zone = "rb";
   machine.instance_type = "c5";
-  const auto found = memory.find(machine, "standard", noon + 59s);
+  const auto found = memory.tell(machine, "standard", noon + 59s);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->scope.region, "r");
   EXPECT_EQ(found->scope.instance_type, "c5");
   EXPECT_FALSE(found->scope.zone);
-  EXPECT_FALSE(memory.find(machine, "gpu", noon));
+  EXPECT_FALSE(memory.tell(machine, "standard", noon + 59s))
+      << "an operator may have ended the hold";
+  machine.instance_type = "r5";
+  EXPECT_FALSE(memory.tell(machine, "gpu", noon));
   machine.region = "other";
-  EXPECT_FALSE(memory.find(machine, "standard", noon));
+  EXPECT_FALSE(memory.tell(machine, "standard", noon));
   machine.region = "r";
-  EXPECT_FALSE(memory.find(machine, "standard", noon + 60s));
+  EXPECT_FALSE(memory.tell(machine, "standard", noon + 60s));
   EXPECT_TRUE(memory.empty());
 }
 
