@@ -1,32 +1,16 @@
 // What every store promises, over every store there is.
+#include "tests/unit/host/store/conformance.hpp"
+
 #include <atomic>
 #include <cmath>
 #include <limits>
 #include <thread>
-
-#include "tests/unit/host/store/test_tables.hpp"
 
 namespace muster::store::testing {
 namespace {
 
 using muster::testing::TemporaryFolder;
 using Numbers = std::vector<std::int64_t>;
-
-struct Subject {
-  const char* name;
-  std::unique_ptr<Store> (*make)(const TemporaryFolder&);
-};
-
-const Subject subjects[] = {
-    {"memory",
-     [](const TemporaryFolder&) -> std::unique_ptr<Store> {
-       return std::make_unique<MemoryStore>();
-     }},
-    {"sqlite",
-     [](const TemporaryFolder& folder) -> std::unique_ptr<Store> {
-       return open_store(folder / "a.db");
-     }},
-};
 
 class StoreConformance : public ::testing::TestWithParam<Subject> {
  protected:
@@ -46,7 +30,7 @@ class StoreConformance : public ::testing::TestWithParam<Subject> {
   std::unique_ptr<Store> store = GetParam().make(folder);
 };
 
-INSTANTIATE_TEST_SUITE_P(Every, StoreConformance, ::testing::ValuesIn(subjects),
+INSTANTIATE_TEST_SUITE_P(Every, StoreConformance, ::testing::ValuesIn(subjects()),
                          [](const auto& subject) { return std::string(subject.param.name); });
 
 TEST_P(StoreConformance, a_row_that_does_not_fit_its_table_takes_its_batch_with_it) {
