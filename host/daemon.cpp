@@ -28,6 +28,9 @@ constexpr rlim_t least_open_files = 256, wanted_open_files = 4096;
 // A body of the largest size may become a hundred times as large when it is parsed.
 constexpr std::size_t large_bodies_at_once = 2, large_bodies_waiting = 32;
 
+// Of both APIs together there are fewer.
+constexpr std::size_t most_routes = 1024;
+
 // Otherwise the pages that many small values took stay with the process.
 void return_memory() {
   ::malloc_trim(0);
@@ -67,7 +70,7 @@ void Daemon::apply_log_settings(const config::LogSettings& settings) {
 ExitCode Daemon::run() {
   if (const auto failed = start()) return *failed;
   serve();
-  return drain();
+  return begins_again_ ? step_down() : drain();
 }
 
 std::optional<ExitCode> Daemon::start() {
@@ -143,6 +146,11 @@ std::optional<ExitCode> Daemon::load_plugins() {
   return std::nullopt;
 }
 
+std::string Daemon::public_url() const {
+  const std::string& elsewhere = configuration_->public_url;
+  return elsewhere.empty() ? status_.get()->url : elsewhere;
+}
+
 std::optional<ExitCode> Daemon::listen() {
   router_ =
       std::make_unique<http::Router>(log_, auth::Guard(auth_.authority(), api::route_scopes()));
@@ -150,7 +158,9 @@ std::optional<ExitCode> Daemon::listen() {
   body_readers_ = std::make_unique<http::WorkerThreads>(large_bodies_at_once, large_bodies_waiting,
                                                         log_, return_memory);
   router_->read_large_bodies_on(*body_readers_);
-  auto server = http::Server::listen(server_settings(*configuration_), *router_, clock_, log_);
+  http::ServerSettings settings = server_settings(*configuration_);
+  settings.most_routes = most_routes;
+  auto server = http::Server::listen(settings, *router_, clock_, log_);
   if (!server) {
     log_.error(server.error().message);
     return ExitCode::cannot_listen;
@@ -158,16 +168,16 @@ std::optional<ExitCode> Daemon::listen() {
   server_ = std::move(*server);
   const std::string url =
       url_of(configuration_->listen, server_->port(), configuration_->http.tls.has_value());
-  const std::string& elsewhere = configuration_->public_url;
-  if (const auto failed = start_fleet(elsewhere.empty() ? url : elsewhere)) return failed;
-  add_all_routes(elsewhere.empty() ? url : elsewhere);
   status_.change([&](HostStatus& status) {
-    status.state = HostState::ready;
     status.url = url;
     status.data_directory = data_directory_->path();
   });
-  write_address_files();
-  start_notifications(elsewhere.empty() ? url : elsewhere);
+  if (shares_store()) {
+    follow(url);
+  } else {
+    if (const auto failed = start_fleet(public_url())) return failed;
+    serve_api();
+  }
   server_->start();
   log_.info("musterd serves " + url,
             {{"version", MUSTER_VERSION},
@@ -184,6 +194,15 @@ std::optional<ExitCode> Daemon::listen() {
              {"adminClientFile", (data_directory_->path() / "admin.env").string()}});
   notifier_.ready("serves " + url);
   return std::nullopt;
+}
+
+// The fleet is there, or it is known why not.
+void Daemon::serve_api() {
+  add_all_routes(public_url());
+  status_.change([](HostStatus& status) { status.state = HostState::ready; });
+  write_address_files();
+  start_notifications(public_url());
+  server_->use(*router_);
 }
 
 void Daemon::add_all_routes(const std::string& public_url) {
@@ -244,13 +263,19 @@ void Daemon::write_address_files() {
 // A store that cannot be used is no reason to be silent: the host serves, decides nothing, and says
 // why. A disk that is full or fails may get better by itself, so the host is to be started again.
 std::optional<ExitCode> Daemon::start_fleet(const std::string& url) {
+  std::optional<HostLead> lead;
+  if (keeper_)
+    lead = {.epoch = keeper_->view().lead.epoch, .host_name = host_name_, .may_act = [this] {
+              return keeper_->may_act();
+            }};
   auto started = FleetRuntime::start({.configuration = configuration_,
                                       .data_directory = data_directory_->path(),
                                       .plugins = plugins_.get(),
                                       .clock = std::make_shared<SystemClock>(),
                                       .time_watch = &time_watch_,
                                       .log = log_,
-                                      .url = url});
+                                      .url = url,
+                                      .lead = std::move(lead)});
   if (started) {
     fleet_ = std::move(*started);
     auth_.open_store(fleet_->store(), fleet_->fleet(), data_directory_->path());
@@ -290,6 +315,7 @@ void Daemon::serve() {
         if (!address_files_written_) write_address_files();
         break;
       case Signals::Event::woken:
+        if (!check_role()) return;
         break;
     }
   }
@@ -410,6 +436,7 @@ bool Daemon::end_plugins_by(SteadyTime until) {
 ExitCode Daemon::drain() {
   const auto deadline = status_.get()->configuration->shutdown_deadline;
   notifier_.stopping("drains");
+  watches_role_ = false;
   log_.info("stopping: no new connections, running requests may end",
             {{"connections", server_->connections()}, {"milliseconds", deadline.count()}});
   status_.change([](HostStatus& status) { status.state = HostState::stopping; });
@@ -426,6 +453,7 @@ ExitCode Daemon::drain() {
   fs::remove(data_directory_->path() / "address", ignored);
   const bool drained = event == Signals::Event::woken;
   const bool plugins_ended = end_plugins_by(drained ? until : clock_.steady());
+  if (plugins_ended) give_lead_back();
   if (drained && plugins_ended) {
     log_.info("stopped");
     return ExitCode::ok;

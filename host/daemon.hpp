@@ -2,15 +2,18 @@
 // signals do to it.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 
 #include "host/command_line.hpp"
 #include "host/config/read_configuration.hpp"
+#include "host/leadership/keeper.hpp"
 #include "host/notifications/service.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
 #include "host/registration/registrar.hpp"
 #include "host/wiring/fleet_runtime.hpp"
+#include "host/wiring/follower_front.hpp"
 #include "host/wiring/host_auth.hpp"
 #include "host/wiring/host_status.hpp"
 #include "host/wiring/notification_conditions.hpp"
@@ -38,6 +41,10 @@ class Daemon {
   // Starts, serves until it is told to stop, drains. May be called once.
   ExitCode run();
 
+  // After run(): this host does not lead any more, and is to be started again as one that follows.
+  // How long it stands back then, so that another one gets the lead; nothing: it ends.
+  std::optional<std::chrono::milliseconds> begins_again() const { return begins_again_; }
+
  private:
   std::optional<ExitCode> start();          // an exit code if that is not possible; it was logged
   ExitCode cannot_start(const Error& why);  // which it logs
@@ -45,6 +52,17 @@ class Daemon {
   std::optional<ExitCode> load_plugins();
   std::optional<ExitCode> listen();
   std::optional<ExitCode> start_fleet(const std::string& url);
+  // With a database that several hosts share.
+  void follow(const std::string& url);
+  void lead();
+  // False: the host is to begin again.
+  bool check_role();
+  void hand_over();  // THREADS: any
+  ExitCode step_down();
+  void give_lead_back();
+  bool shares_store() const { return !configuration_->store.postgres.empty(); }
+  std::string public_url() const;
+  void serve_api();
   // For clients on this machine. A full disk is no reason not to serve: it is tried again.
   void write_address_files();
   void add_all_routes(const std::string& public_url);
@@ -76,7 +94,12 @@ class Daemon {
   HostAuth auth_{clock_, time_watch_, log_};
   std::unique_ptr<plugin_loader::PluginCatalog> plugins_;
   std::unique_ptr<FleetRuntime> fleet_;
-  std::string no_fleet_;  // why there is none
+  std::string no_fleet_;                        // why there is none
+  std::string host_name_;                       // among those that share the database
+  std::unique_ptr<leadership::Keeper> keeper_;  // if they do
+  std::unique_ptr<FollowerFront> follower_;
+  std::atomic<bool> watches_role_ = true, handed_over_ = false;
+  std::optional<std::chrono::milliseconds> begins_again_;
   bool address_files_written_ = false;
   std::unique_ptr<registration::Registrar> registrar_;
   metrics::Metrics metrics_;

@@ -10,6 +10,7 @@
 #include "host/command_line.hpp"
 #include "host/config/default_configuration.hpp"
 #include "host/daemon.hpp"
+#include "host/start_again.hpp"
 #include "lib/base/atomic_file.hpp"
 
 namespace {
@@ -64,7 +65,14 @@ ExitCode run(const CommandLine& command_line) {
   if (!report.configuration) return ExitCode::configuration;
   ::umask(0077);
   return_large_memory();
-  return Daemon(command_line, defaults, report).run();
+  Daemon daemon(command_line, defaults, report);
+  const ExitCode code = daemon.run();
+  if (const auto stand_back = daemon.begins_again()) {
+    std::fflush(nullptr);
+    start_again(*stand_back);
+    return ExitCode::failed;
+  }
+  return code;
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ std::vector<Change> changes_between(const HostConfiguration& before,
   compare(before.log, after.log, "log", false);
   compare(before.auth, after.auth, "auth", false);
   compare(before.store, after.store, "store", true);
+  compare(before.hosts, after.hosts, "hosts", true);
   compare(before.fleet, after.fleet, "fleet", true);
   compare(before.queue, after.queue, "queue", false);
   compare(before.demand, after.demand, "demand", false);

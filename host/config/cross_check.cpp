@@ -25,6 +25,7 @@ class CrossCheck {
     check_listen();
     check_http();
     check_queue();
+    check_hosts();
     check_data_directory();
     check_plugin_folders();
     check_worker_configurations();
@@ -54,6 +55,16 @@ class CrossCheck {
   }
   void warning(const std::string& pointer, std::string reason, std::string remedy) {
     add(Severity::warning, pointer, std::move(reason), std::move(remedy));
+  }
+
+  void check_hosts() {
+    using namespace std::chrono_literals;
+    if (host_.hosts.lease < 1s || host_.hosts.lease > 10min)
+      error("/hosts/lease", "a lease of less than a second or more than ten minutes is of no use",
+            "write 15s, or how long the fleet may be without a host that decides");
+    if (host_.store.postgres.empty() && !host_.store.password_file.empty())
+      error("/store/passwordFile", "there is no database that it is for",
+            "name the database in store.postgres, or remove this key");
   }
 
   void check_listen() {

@@ -162,7 +162,18 @@ struct StoreSettings {
   std::filesystem::path backup_folder = {};  // where the API may write copies of the store
   std::uint32_t most_backups = 100;          // files in it
   std::chrono::milliseconds scrub_every = std::chrono::seconds(10);
+  std::string postgres = {};  // the address of a database; empty: SQLite in the data directory
+  std::filesystem::path password_file = {};  // of that database; empty: none
   friend bool operator==(const StoreSettings&, const StoreSettings&) = default;
+};
+
+// This host among those that share a database.
+struct HostsSettings {
+  std::string name = {};     // empty: the machine's name and the port
+  std::string address = {};  // where the others find it; empty: its own URL
+  std::filesystem::path ca_file = {};
+  std::chrono::milliseconds lease = std::chrono::seconds(15);
+  friend bool operator==(const HostsSettings&, const HostsSettings&) = default;
 };
 
 // Empty: as the fleet has it.
@@ -203,6 +214,7 @@ struct HostConfiguration {
   HttpSettings http;
   AuthSettings auth;
   StoreSettings store;
+  HostsSettings hosts;
   FleetSettings fleet;
   QueueSettings queue;
   std::vector<PluginInstance> providers;  // sorted by id

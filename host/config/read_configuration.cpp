@@ -50,6 +50,7 @@ class Reader {
     read_events(root, host);
     host.notifications = read_notifications(table(root, "notifications"), base_);
     read_store(table(root, "store"), host);
+    read_hosts(table(root, "hosts"), host.hosts);
     read_fleet(table(root, "fleet"), host.fleet);
     read_queue(table(root, "queue"), host.queue);
     host.providers = instances(table(root, "providers"));
@@ -309,6 +310,15 @@ class Reader {
     read_path(from, "backupFolder", host.store.backup_folder);
     read(from, "mostBackups", host.store.most_backups);
     read(from, "scrubEvery", host.store.scrub_every);
+    host.store.postgres = text(from, "postgres").value_or("");
+    read_path(from, "passwordFile", host.store.password_file);
+  }
+
+  void read_hosts(const json::object& from, HostsSettings& hosts) const {
+    hosts.name = text(from, "name").value_or("");
+    hosts.address = text(from, "address").value_or("");
+    read_path(from, "caFile", hosts.ca_file);
+    read(from, "lease", hosts.lease);
   }
 
   static void read_fleet(const json::object& from, FleetSettings& fleet) {

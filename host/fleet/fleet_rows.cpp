@@ -44,7 +44,9 @@ Result<std::unique_ptr<Fleet>> Fleet::load(const store::Store& store, Settings s
   // If the store lost changes, epochs of the last hour may have been used that it does not know:
   // several starts in a second, or a clock that was set back.
   const std::int64_t unknown = settings.list_before_launches ? 3600 : 0;
-  const std::int64_t epoch = std::max(number_in(host["epoch"]) + 1, seconds + unknown);
+  // Where hosts share a store the lead's epoch counts, and no host's own clock.
+  const std::int64_t by_clock = settings.least_epoch > 0 ? settings.least_epoch : seconds;
+  const std::int64_t epoch = std::max(number_in(host["epoch"]) + 1, by_clock + unknown);
   auto fleet = std::make_unique<Fleet>(
       std::move(settings), host.contains("hostId") ? host["hostId"] : host_id, epoch, now);
   if (const auto numbers = fleet->parts_->outbox.load(store, number_in(host["nextNumber"]),

@@ -89,11 +89,13 @@ const std::string& addressee(const Question& question) {
 
 QuestionLanes::QuestionLanes(std::function<Callee(const std::string&)> find,
                              std::function<void(Answer)> answered, Log log,
-                             std::function<void(const EndedCall&)> ended)
+                             std::function<void(const EndedCall&)> ended,
+                             std::function<bool()> may_call)
     : find_(std::move(find)),
       answered_(std::move(answered)),
       log_(std::move(log)),
-      ended_(std::move(ended)) {}
+      ended_(std::move(ended)),
+      may_call_(std::move(may_call)) {}
 
 QuestionLanes::~QuestionLanes() {
   stop();
@@ -146,6 +148,10 @@ Answer QuestionLanes::put(const std::string& instance_id, const Question& questi
     const Error missing = Error::capacity("plugin instance " + instance_id + " does not run")
                               .hold_for(std::chrono::seconds(15));
     return {question.call_id, std::visit(Fail{missing}, question.ask)};
+  }
+  if (may_call_ && !may_call_()) {
+    const Error superseded = Error::cancelled("this host does not lead any more");
+    return {question.call_id, std::visit(Fail{superseded}, question.ask)};
   }
   const auto began = std::chrono::steady_clock::now();
   Answer answer = call(instance_id, question, callee);

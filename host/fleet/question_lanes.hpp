@@ -39,9 +39,11 @@ struct EndedCall {
 class QuestionLanes {
  public:
   // All functions are called on the lanes' threads; `ended`, if given, for each call that was made.
+  // If `may_call`, if given, says no, plugins are not called any more.
   QuestionLanes(std::function<Callee(const std::string& instance_id)> find,
                 std::function<void(Answer)> answered, Log log,
-                std::function<void(const EndedCall&)> ended = {});
+                std::function<void(const EndedCall&)> ended = {},
+                std::function<bool()> may_call = {});
   // Cancels what runs and waits for it; what still stands in line is not asked.
   ~QuestionLanes();
   QuestionLanes(const QuestionLanes&) = delete;
@@ -64,6 +66,7 @@ class QuestionLanes {
   const std::function<void(Answer)> answered_;
   const Log log_;
   const std::function<void(const EndedCall&)> ended_;
+  const std::function<bool()> may_call_;  // asked before each call; without it: always
   std::atomic<bool> stopping_{false};
   std::mutex mutex_;
   std::map<std::string, std::unique_ptr<Lane>> lanes_;

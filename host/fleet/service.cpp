@@ -35,7 +35,7 @@ Service::Service(std::unique_ptr<Fleet> fleet, ServiceParts parts)
       [this](Answer answer) {
         post([answer = std::move(answer)](Fleet& to, Now now) { to.answered(answer, now); });
       },
-      parts_.log, parts_.call_ended);
+      parts_.log, parts_.call_ended, parts_.may_act);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -160,15 +160,16 @@ void Service::run() {
   Time wake{};
   while (!stopping_) {
     const auto ready = [&] {
-      return stopping_ || !queries_.empty() || (store_ok_ && !inputs_.empty());
+      return stopping_ || !queries_.empty() || (store_ok_ && !inputs_.empty() && may_act());
     };
-    const auto sleep = store_ok_ && !has_stopped_deciding() ? until_wake(wake) : longest_sleep;
+    const auto sleep =
+        store_ok_ && may_act() && !has_stopped_deciding() ? until_wake(wake) : longest_sleep;
     if (sleep > 0ms) changed_.wait_for(lock, sleep, ready);
     if (stopping_) break;
     const std::vector<Query> queries = std::exchange(queries_, {});
     // While the store fails nothing is decided: what is not durable must not be acted on.
     std::vector<PendingInput> inputs;
-    const bool decides = store_ok_;
+    const bool decides = store_ok_ && may_act();
     if (decides) inputs = std::exchange(inputs_, {});
     lock.unlock();
     for (const Query& query : queries) run_query(query);
@@ -262,6 +263,9 @@ store::Health Service::store_health() const {
     const std::lock_guard lock(fault_mutex_);
     if (fault_) return *fault_;
   }
+  if (!may_act())
+    return {.ok = false,
+            .sentence = "this host does not lead any more: ask again, another one does"};
   return committer_->health();
 }
 

@@ -46,6 +46,9 @@ struct ServiceParts {
   TimeWatch* time_watch = nullptr;  // borrowed; looked at as often as it needs
   Log log = {};
   std::function<Callee(const std::string& instance_id)> find_plugin;
+  // Whether this host leads, where several share a store; looked at before each decision and before
+  // each call of a plugin, on any thread. Without it: always.
+  std::function<bool()> may_act = {};
   // Puts a sound database in the place of a damaged one; see store::CommitterSettings.
   std::function<Result<void>(store::Batch everything)> rebuild_store = {};
   // Told of everything that happened once it is durable, in order, on the committer's thread.
@@ -114,6 +117,7 @@ class Service {
   bool run_input(const Input& input);
   void stop_deciding(const std::string& why);
   bool has_stopped_deciding() const;
+  bool may_act() const { return !parts_.may_act || parts_.may_act(); }
   void carry_out(Outcome outcome, std::vector<std::function<void()>> durable);
   Result<void> replace_damaged(const Error& damage);
   void tell_of_repair(const Error& damage);

@@ -18,6 +18,11 @@ struct ConnectionSettings {
   friend bool operator==(const ConnectionSettings&, const ConnectionSettings&) = default;
 };
 
+// Of the sessions of a host: by it the next leader ends those of the last.
+inline std::string application_name(const std::string& host_name) {
+  return ("muster " + host_name).substr(0, 63);
+}
+
 // What is wrong with the address, as far as that shows without a server; empty: nothing.
 std::string mistake_in_address(const std::string& address);
 // What an operator should change though it works: a password in it, a server elsewhere whose

@@ -16,7 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char* store_name = "muster.db";
 constexpr const char* host_id_name = "host-id";
 constexpr const char* kept_name = "worker-configurations.json";
 
@@ -87,24 +86,23 @@ FleetRuntime::~FleetRuntime() {
 }
 
 Result<void> FleetRuntime::open() {
-  store::SqliteSettings settings;
-  settings.synchronous_full = parts_.configuration->store.synchronous_full;
-  settings.clock = parts_.clock;
-  settings.log = parts_.log;
-  auto store = store::SqliteStore::open(parts_.data_directory / store_name, settings);
-  if (!store) return store.error();
-  store_ = std::move(*store);
-  const auto host = settle_host_id(parts_.data_directory / host_id_name, *store_, parts_.log);
+  auto opened = open_store(*parts_.configuration, parts_.data_directory, parts_.lead, parts_.clock,
+                           parts_.log);
+  if (!opened) return opened.error();
+  opened_ = std::move(*opened);
+  store::Store& store = *opened_.store;
+  const auto host = settle_host_id(parts_.data_directory / host_id_name, store, parts_.log);
   if (!host) return host.error();
   fleet::Settings fleet_settings = muster::fleet_settings(*parts_.configuration, parts_.url);
-  fleet_settings.list_before_launches = host->store_lost_it || store_->missing();
+  fleet_settings.list_before_launches = host->store_lost_it || opened_.missing;
+  if (parts_.lead) fleet_settings.least_epoch = parts_.lead->epoch;
   if (host->store_lost_it)
     parts_.log.error(
         "the database is new, though this host is not: what runs is taken from the "
         "providers' lists",
         {{"hostId", host->id}});
-  auto loaded = fleet::Fleet::load(*store_, std::move(fleet_settings), host->id,
-                                   fleet::now_of(*parts_.clock));
+  auto loaded =
+      fleet::Fleet::load(store, std::move(fleet_settings), host->id, fleet::now_of(*parts_.clock));
   if (!loaded) return loaded.error();
   if (parts_.time_watch)
     for (const Time moment : (*loaded)->listening().last_moments(parts_.clock->now()))
@@ -112,12 +110,12 @@ Result<void> FleetRuntime::open() {
   parts_.log.info("the fleet is loaded", {{"workers", (*loaded)->workers().size()},
                                           {"pools", (*loaded)->pools().size()},
                                           {"epoch", (*loaded)->epoch()}});
-  for (const store::SetAside::Entry& row : store_->set_aside().list())
+  for (const store::SetAside::Entry& row : store.set_aside().list())
     parts_.log.error(
         "a row of the store cannot be read and is set aside; see: muster set-aside",
         {{"number", row.number}, {"table", std::string(row.table->name)}, {"reason", row.reason}});
   auto events = events::Service::make({.configuration = parts_.configuration,
-                                       .store = store_.get(),
+                                       .store = &store,
                                        .clock = parts_.clock,
                                        .log = parts_.log,
                                        .deadline = patience_of((*loaded)->listening())});
@@ -126,12 +124,13 @@ Result<void> FleetRuntime::open() {
   fleet_ = std::make_unique<fleet::Service>(
       std::move(*loaded),
       fleet::ServiceParts{
-          .store = store_.get(),
+          .store = &store,
           .clock = parts_.clock,
           .time_watch = parts_.time_watch,
           .log = parts_.log,
           .find_plugin = [this](const std::string& id) { return providers_.find(id); },
-          .rebuild_store = [this](store::Batch all) { return rebuild_store(std::move(all)); },
+          .may_act = parts_.lead ? parts_.lead->may_act : std::function<bool()>(),
+          .rebuild_store = rebuilds(),
           .listener =
               [this](const std::vector<events::Event>& durable) {
                 events_->on_durable(durable);
@@ -156,13 +155,17 @@ std::function<Time(Time, std::chrono::milliseconds)> FleetRuntime::patience_of(
 
 // What readers and the scrub find is repaired; what is missing from the start is told.
 void FleetRuntime::watch_store() {
-  store_->on_damage([this](const Error& damage) { fleet_->committer().report_damage(damage); });
-  scrub_ = std::make_unique<store::Scrub>(*store_, parts_.configuration->store.scrub_every);
-  const auto& missing = store_->missing();
+  if (opened_.sqlite) {
+    opened_.sqlite->on_damage(
+        [this](const Error& damage) { fleet_->committer().report_damage(damage); });
+    scrub_ =
+        std::make_unique<store::Scrub>(*opened_.sqlite, parts_.configuration->store.scrub_every);
+  }
+  const auto& missing = opened_.missing;
   if (!missing) return;
   events::Event event;
   event.kind = "store-incomplete";
-  event.text = store_->notice();
+  event.text = store().notice();
   event.details = {{"first", missing->have.number + 1}, {"last", missing->expected.number}};
   fleet_->post([event = std::move(event)](fleet::Fleet& fleet, fleet::Now now) {
     fleet.emit_event(event, now);
@@ -174,19 +177,25 @@ void FleetRuntime::add_to_rebuilds(std::function<void(store::Batch&)> rows) {
   rows_of_others_ = std::move(rows);
 }
 
+// A damaged PostgreSQL is its operator's to restore: others may use the same server.
+std::function<Result<void>(store::Batch)> FleetRuntime::rebuilds() {
+  if (!opened_.sqlite) return {};
+  return [this](store::Batch all) { return rebuild_store(std::move(all)); };
+}
+
 // Memory has most of it; of the rest, what can still be read.
 Result<void> FleetRuntime::rebuild_store(store::Batch of_fleet) {
   static const store::Table* const salvage[] = {
       &store::table_of<fleet::DecisionRow>,    &store::table_of<fleet::PoolErrorRow>,
       &store::table_of<events::Event>,         &store::table_of<events::DeliveryRow>,
       &store::table_of<events::DeadLetterRow>, &store::table_of<auth::ClientRow>};
-  store::Batch everything = rows_set_aside(*store_);  // what was written since comes after
+  store::Batch everything = rows_set_aside(store());  // what was written since comes after
   std::ranges::move(of_fleet, std::back_inserter(everything));
   {
     const std::lock_guard lock(mutex_);
     if (rows_of_others_) rows_of_others_(everything);
   }
-  return store_->rebuild(everything, salvage);
+  return opened_.sqlite->rebuild(everything, salvage);
 }
 
 void FleetRuntime::start_worker_configurations() {

@@ -15,7 +15,7 @@
 #include "host/plugin_loader/plugin_catalog.hpp"
 #include "host/pools/service.hpp"
 #include "host/store/scrub.hpp"
-#include "host/store/sqlite_store.hpp"
+#include "host/wiring/open_store.hpp"
 #include "host/wiring/operation_meters.hpp"
 #include "host/wiring/provider_directory.hpp"
 #include "host/wiring/provider_reporter.hpp"
@@ -33,7 +33,8 @@ class FleetRuntime {
     std::shared_ptr<const Clock> clock;
     TimeWatch* time_watch = nullptr;  // borrowed
     Log log = {};
-    std::string url = {};  // where workers find the host
+    std::string url = {};               // where workers find the host
+    std::optional<HostLead> lead = {};  // with a store that several hosts share
   };
 
   // Opens the store and goes on with the fleet that is in it. `internal`: the store is damaged;
@@ -52,7 +53,7 @@ class FleetRuntime {
 
   fleet::Service& fleet() { return *fleet_; }
   events::Service& events() { return *events_; }
-  const store::Store& store() const { return *store_; }
+  const store::Store& store() const { return *opened_.store; }
   const OperationMeters& meters() const { return meters_; }
   // Adds rows to those that a damaged store is written anew from: of what others keep there. Called
   // on the committer's thread.
@@ -85,6 +86,7 @@ class FleetRuntime {
   Result<void> open();
   void watch_store();
   std::function<Time(Time, std::chrono::milliseconds)> patience_of(const Listening& at_start) const;
+  std::function<Result<void>(store::Batch)> rebuilds();
   Result<void> rebuild_store(store::Batch of_fleet);
   void start_worker_configurations();
   bool has_configured_pools();
@@ -95,7 +97,7 @@ class FleetRuntime {
 
   Parts parts_;
   OperationMeters meters_;
-  std::unique_ptr<store::SqliteStore> store_;
+  OpenedStore opened_;
   std::unique_ptr<events::Service> events_;
   std::unique_ptr<fleet::Service> fleet_;
 

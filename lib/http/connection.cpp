@@ -186,7 +186,8 @@ void Connection::find_client(Request& request) {
 
 bool Connection::begin(Request& head) {
   note(head);
-  const Router& router = lane_->shared->router;
+  router_ = lane_->shared->router;
+  const Router& router = *router_;
   found_ = router.find(head);
   if (auto refusal = over_rate(head)) return answer_head(std::move(*refusal), head), false;
   Router::Admission admission =
@@ -274,7 +275,7 @@ void Connection::handle() {
     });
   };
   const Reply reply(std::move(sink), request);
-  lane_->shared->router.answer(found_, std::move(request), reply);
+  router_->answer(found_, std::move(request), reply);
 }
 
 // Ends the connection. Of a request whose head was not understood nothing is repeated.

@@ -88,6 +88,7 @@ class Connection final : public TransportUser, public std::enable_shared_from_th
   std::string sender_;             // behind a trusted proxy: the address of the client
   std::shared_ptr<Peer> counted_;  // whose limits count
   std::shared_ptr<BodyHold> hold_;
+  const Router* router_ = nullptr;  // that it began with
   Router::Found found_;
   bool head_is_known_ = false, known_caller_ = false;
   bool api_ = false;

@@ -35,7 +35,7 @@ std::string random_prefix() {
 
 Shared::Shared(const ServerSettings& given, const Router& routes, const Clock& time, Log lines)
     : settings(given),
-      router(routes),
+      router(&routes),
       clock(time),
       log(std::move(lines)),
       id_prefix(random_prefix()),
@@ -81,7 +81,8 @@ Lane::Lane(std::size_t number, std::shared_ptr<Shared> all)
 }
 
 void Lane::start() {
-  traffic.routes = std::vector<RouteTraffic>(shared->router.size() + 1);
+  traffic.routes = std::vector<RouteTraffic>(
+      std::max(shared->router.load()->size(), shared->settings.most_routes) + 1);
   thread_ = std::thread([this] {
     sweep();
     io.run();

@@ -42,7 +42,7 @@ struct Shared {
   Shared(const ServerSettings& settings, const Router& router, const Clock& clock, Log log);
 
   const ServerSettings settings;
-  const Router& router;
+  std::atomic<const Router*> router;  // for requests that begin now
   const Clock& clock;
   Log log;
   const std::string id_prefix;  // of request ids; differs from start to start

@@ -177,6 +177,10 @@ void Server::start() {
   for (const auto& lane : impl_->lanes) lane->start();
 }
 
+void Server::use(const Router& router) {
+  impl_->shared->router = &router;
+}
+
 void Server::drain(std::function<void()> drained) {
   impl_->shared->on_drained = std::move(drained);
   impl_->shared->draining = true;

@@ -28,6 +28,7 @@ struct ServerSettings {
   std::uint16_t port = 0;  // 0: any free one
   std::uint32_t threads = 2;
   std::uint32_t max_connections = 4096;
+  std::size_t most_routes = 0;  // of a router that use() gets later, if that has more
   RequestLimits limits;
   std::chrono::milliseconds header_timeout = std::chrono::seconds(10);
   std::chrono::milliseconds body_timeout = std::chrono::seconds(60);
@@ -56,6 +57,10 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   void start();
+
+  // Requests that begin from now on go to this router; those that are under way stay with the old
+  // one. Both outlive the server.
+  void use(const Router& router);
 
   // Accepts nothing more, closes idle connections at once and others after the answer they wait
   // for; then calls `drained`, once, from a thread of the server. Does not wait.

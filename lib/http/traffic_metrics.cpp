@@ -55,8 +55,9 @@ const char* to_string(Refusal refusal) {
 void write_traffic(metrics::Page& page, const Shared& shared,
                    const std::vector<std::shared_ptr<Lane>>& lanes) {
   const std::size_t routes = lanes.front()->traffic.routes.size();
-  for (std::size_t route = 0; route + 1 < routes; ++route)
-    write_route(page, lanes, route, shared.router.pattern(route), shared.router.method(route));
+  const Router& router = *shared.router;
+  for (std::size_t route = 0; route + 1 < routes && route < router.size(); ++route)
+    write_route(page, lanes, route, router.pattern(route), router.method(route));
   if (routes > 0) write_route(page, lanes, routes - 1, "(none)", "(any)");
   page.gauge("muster_http_open_connections", "Connections that are open now",
              static_cast<double>(shared.open));

@@ -40,6 +40,8 @@ struct Settings {
   std::chrono::milliseconds stopped_kept = std::chrono::hours(24);
   std::chrono::milliseconds journal_kept = std::chrono::hours(24 * 7);
   std::chrono::milliseconds events_kept = std::chrono::hours(24 * 7);
+  // Of the lead, where several hosts share a store: the least that this start may have.
+  std::int64_t least_epoch = 0;
   // The store lost rows: what a provider lists is taken in before anything is launched there, or
   // the same workers would be started twice.
   bool list_before_launches = false;
