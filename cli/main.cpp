@@ -69,6 +69,7 @@ void add_all_commands(CLI::App& app) {
   add_queue_commands(app);
   add_client_commands(app);
   add_backup_commands(app);
+  add_hosts_commands(app);
   add_plugin_commands(app);
   add_rule_commands(app);
   add_simulate_command(app);

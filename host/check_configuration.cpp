@@ -7,6 +7,7 @@
 
 #include "host/plugin_loader/described_plugins.hpp"
 #include "host/pools/offline_check.hpp"
+#include "host/postgres/connection_settings.hpp"
 #include "host/wiring/host_plugins.hpp"
 #include "lib/toml/toml_document.hpp"
 
@@ -60,6 +61,7 @@ class Check {
   CheckedConfiguration run() {
     for (const std::string& problem : plugins_.problems)
       result_.problems.push_back("warning: " + problem);
+    check_database();
     for (const PluginInstance& instance : host_.providers) check("providers", instance);
     for (const PluginInstance& instance : host_.strategies) check("strategies", instance);
     config::sort_mistakes(result_.mistakes);
@@ -74,6 +76,15 @@ class Check {
     result_.mistakes.push_back(
         {severity, about_key ? document_.key_position(pointer) : document_.value_position(pointer),
          config::key_path(document_.root, pointer), std::move(reason), ""});
+  }
+
+  void check_database() {
+    const std::string& address = host_.store.postgres;
+    if (address.empty()) return;
+    if (std::string mistake = postgres::mistake_in_address(address); !mistake.empty())
+      return add(Severity::error, "/store/postgres", std::move(mistake));
+    if (std::string unsafe = postgres::warning_about_address(address); !unsafe.empty())
+      add(Severity::warning, "/store/postgres", std::move(unsafe));
   }
 
   // One that is not installed is told by the configuration's own check.

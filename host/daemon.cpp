@@ -212,8 +212,10 @@ void Daemon::add_all_routes(const std::string& public_url) {
   const auto notifications = [this] {
     return notifications_ ? notifications_->status_json() : json::object();
   };
-  api::add_routes(*router_, api_services({status_, *plugins_, auth_, *registrar_, *workers_,
-                                          metrics_, fleet, log_, notifications, &worker_logs_}));
+  ApiDependencies dependencies{status_,  *plugins_, auth_, *registrar_,   *workers_,
+                               metrics_, fleet,     log_,  notifications, &worker_logs_};
+  describe_hosts(dependencies);
+  api::add_routes(*router_, api_services(dependencies));
   taskcluster_api::add_routes(
       *router_, taskcluster_api_parts({status_, *plugins_, auth_.authority(), *registrar_,
                                        *workers_, fleet, public_url, log_}));

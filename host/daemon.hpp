@@ -12,6 +12,7 @@
 #include "host/notifications/service.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
 #include "host/registration/registrar.hpp"
+#include "host/wiring/api_services.hpp"
 #include "host/wiring/fleet_runtime.hpp"
 #include "host/wiring/follower_front.hpp"
 #include "host/wiring/host_auth.hpp"
@@ -54,6 +55,7 @@ class Daemon {
   std::optional<ExitCode> start_fleet(const std::string& url);
   // With a database that several hosts share.
   void follow(const std::string& url);
+  void describe_hosts(ApiDependencies& dependencies);
   void lead();
   // False: the host is to begin again.
   bool check_role();

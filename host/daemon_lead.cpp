@@ -54,6 +54,32 @@ void Daemon::follow(const std::string& url) {
   write_address_files();
 }
 
+void Daemon::describe_hosts(ApiDependencies& dependencies) {
+  if (!keeper_) return;
+  dependencies.role = [this] { return std::string(to_string(keeper_->view().role)); };
+  dependencies.hand_over = [this] { hand_over(); };
+  dependencies.hosts = [this]() -> Result<json::array> {
+    auto hosts = keeper_->hosts();
+    if (!hosts) return hosts.error();
+    const leadership::Lead lead = keeper_->view().lead;
+    json::array list;
+    for (const leadership::HostEntry& host : *hosts) {
+      const bool leads = host.name == lead.holder;
+      const bool gone = host.seen_ago > configuration_->hosts.lease;
+      json::object entry{{"name", host.name},
+                         {"role", leads  ? "leading"
+                                  : gone ? "gone"
+                                         : "following"},
+                         {"address", host.address},
+                         {"version", host.version},
+                         {"seenSecondsAgo", static_cast<double>(host.seen_ago.count()) / 1000}};
+      if (leads) entry["epoch"] = lead.epoch;
+      list.push_back(std::move(entry));
+    }
+    return list;
+  };
+}
+
 bool Daemon::check_role() {
   if (!keeper_) return true;
   const leadership::View view = keeper_->view();

@@ -27,7 +27,25 @@ Answer show_readiness(const Call& call) {
   if (!services.fleet) return Failure{"NotReady", services.problem};
   const store::Health store = services.fleet->store_health();
   if (!store.ok) return Failure{"ReadOnly", store.sentence};
-  return json_answer(json::object{{"status", "ready"}});
+  json::object ready{{"status", "ready"}};
+  if (services.role) ready["role"] = services.role();
+  return json_answer(ready);
+}
+
+Answer list_hosts(const Call& call) {
+  const Services& services = services_of(call);
+  if (!services.hosts) return json_answer(json::object{{"hosts", json::array()}});
+  auto hosts = services.hosts();
+  if (!hosts) return to_failure(hosts.error());
+  return json_answer(json::object{{"hosts", std::move(*hosts)}});
+}
+
+Answer hand_over(const Call& call) {
+  const Services& services = services_of(call);
+  if (!services.hand_over)
+    return input_error("this host shares its database with no other that could lead");
+  services.hand_over();
+  return json_answer(json::object());
 }
 
 Answer show_metrics(const Call& call) {
@@ -186,6 +204,24 @@ std::vector<Endpoint> host_endpoints() {
        .output = "Status",
        .category = "host",
        .title = "The host, its plugins and the fleet in short"},
+      {.name = "listHosts",
+       .method = "GET",
+       .path = base + "/hosts",
+       .scopes = all_of({"muster:get:hosts"}),
+       .handler = OnWorkerThread{list_hosts},
+       .output = "Hosts",
+       .category = "host",
+       .title = "The hosts that share this one's database, and which of them leads"},
+      {.name = "handOver",
+       .method = "POST",
+       .path = base + "/hosts/hand-over",
+       .scopes = all_of({"muster:hand-over"}),
+       .handler = OnWorkerThread{hand_over},
+       .audit = audited(),
+       .output = "Empty",
+       .errors = {bad_input},
+       .category = "host",
+       .title = "Let another host lead"},
       {.name = "listPlugins",
        .method = "GET",
        .path = base + "/plugins",

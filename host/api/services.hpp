@@ -70,6 +70,11 @@ struct Services : endpoints::Host {
 
   registration::Registrar* registrar = nullptr;
 
+  // Of hosts that share a database; none: it has one of its own.
+  std::function<std::string()> role = {};           // "leading"
+  std::function<Result<json::array>()> hosts = {};  // waits for the database
+  std::function<void()> hand_over = {};
+
   // Of the host itself.
   std::function<std::string()> state = {};             // "ready"; else it takes no requests yet
   std::function<json::object()> status_document = {};  // without the fleet and its events

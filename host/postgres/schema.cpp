@@ -25,7 +25,6 @@ CREATE TABLE IF NOT EXISTS muster_hosts (
   problem text NOT NULL,
   seen timestamptz NOT NULL
 );
-CREATE TABLE IF NOT EXISTS muster_secret (id integer PRIMARY KEY CHECK (id = 1), secret text NOT NULL);
 CREATE TABLE IF NOT EXISTS migrations (version bigint PRIMARY KEY, muster text NOT NULL);
 )sql";
 
@@ -37,10 +36,10 @@ Result<void> finish(Connection& connection, Result<void> outcome) {
 
 Result<bool> has_host_tables(Connection& connection) {
   const auto found = connection.run(
-      "SELECT count(*) FROM unnest(ARRAY['muster_lead', 'muster_hosts', 'muster_secret', "
+      "SELECT count(*) FROM unnest(ARRAY['muster_lead', 'muster_hosts', "
       "'migrations']) AS wanted WHERE to_regclass(quote_ident(wanted)) IS NOT NULL");
   if (!found) return found.error();
-  return number_field(*found, 0) == 4;
+  return number_field(*found, 0) == 3;
 }
 
 Result<void> run_locked(Connection& connection, const std::string& sql) {

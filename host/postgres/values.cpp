@@ -113,28 +113,4 @@ bool from_text(std::string_view text, ColumnType type, Value& value) {
   return true;
 }
 
-void append_copy_field(std::string& line, const Value& value) {
-  const auto parameter = to_parameter(value);
-  if (!parameter) {
-    line += "\\N";
-    return;
-  }
-  for (const char letter : *parameter) switch (letter) {
-      case '\\':
-        line += "\\\\";
-        break;
-      case '\t':
-        line += "\\t";
-        break;
-      case '\n':
-        line += "\\n";
-        break;
-      case '\r':
-        line += "\\r";
-        break;
-      default:
-        line += letter;
-    }
-}
-
 }  // namespace muster::postgres

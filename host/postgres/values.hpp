@@ -23,7 +23,4 @@ std::optional<std::string> to_parameter(const store::Value& value);
 // it is not of that type.
 bool from_text(std::string_view text, store::ColumnType type, store::Value& value);
 
-// A field of a row of COPY's text format: \N is NULL.
-void append_copy_field(std::string& line, const store::Value& value);
-
 }  // namespace muster::postgres

@@ -52,6 +52,9 @@ api::Services api_services(const ApiDependencies& host) {
     if (notifications) document["notifications"] = notifications();
     return document;
   };
+  services.role = host.role;
+  services.hosts = host.hosts;
+  services.hand_over = host.hand_over;
   services.plugins = &host.plugins;
   services.plugin_folders = [&status = host.status] {
     return status.get()->configuration->plugin_folders;

@@ -28,6 +28,10 @@ struct ApiDependencies {
   Log log = {};
   std::function<json::object()> notifications = {};  // for the status
   worker_logs::LogStore* worker_logs = nullptr;
+  // See api::Services.
+  std::function<std::string()> role = {};
+  std::function<Result<json::array>()> hosts = {};
+  std::function<void()> hand_over = {};
 };
 
 // After the clients were read from the store, or could not be.

@@ -304,6 +304,8 @@ TEST_F(OwnApi, every_answer_is_as_described) {
 
   // Worker configurations.
   asked(api, "getWorkerConfigurations", 200);
+  EXPECT_TRUE(asked(api, "listHosts", 200).at("hosts").as_array().empty());
+  asked(api, "handOver", 400);
   asked(api, "reloadWorkerConfigurations", 200);
   asked(api, "checkWorkerConfigurations", 200, {}, "", R"({"files": []})");
   asked(api, "acceptEmptyWorkerConfigurations", 400);

@@ -8,7 +8,7 @@
 #define HOSTS 2
 #define LENGTH 4
 #define MARGIN 1
-#define END 13
+#define END 10
 
 byte now = 1;          /* as the database's clock and clocks that nobody sets count it */
 byte set_back[HOSTS];  /* by how much somebody has set a host's wall clock back */
@@ -41,7 +41,7 @@ inline grant_until() {
 }
 
 /* One transaction: the epoch is checked in it. */
-inline commit(change) {
+inline commit(becomes) {
   atomic {
     if
 #ifdef NO_EPOCH_CHECK
@@ -50,7 +50,11 @@ inline commit(change) {
     :: epoch_of_row == epoch ->
 #endif
        assert(epoch_of_row == epoch); /* no commit by a superseded leader */
-       change
+       intent = becomes;
+       if
+       :: becomes == 1 -> intent_epoch = epoch
+       :: else
+       fi
     :: else -> epoch = 0
     fi
   }
@@ -87,7 +91,7 @@ proctype Host(byte me) {
      :: else -> epoch = 0
      fi
   :: epoch > 0 && now < END && CLOCK < relied && intent == 0 ->
-     commit(intent = 1; intent_epoch = epoch)
+     commit(1)
   :: epoch > 0 && now < END && intent == 1 ->
      atomic {
        if
@@ -104,7 +108,7 @@ proctype Host(byte me) {
           fi;
           assert(instances <= 1)
         }
-        commit(intent = 2)
+        commit(2)
      :: else
      fi
   :: epoch > 0 && now < END && CLOCK >= relied -> epoch = 0

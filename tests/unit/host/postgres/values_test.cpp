@@ -48,14 +48,5 @@ TEST(PostgresValues, numbers_come_back_exactly) {
   EXPECT_EQ(to_parameter(Value{}), std::nullopt);
 }
 
-TEST(PostgresValues, a_field_of_copy_has_no_separator_in_it) {
-  std::string line;
-  append_copy_field(line, std::string("a\tb\nc\\N\r"));
-  EXPECT_EQ(line, "a\\tb\\nc\\\\N\\r");
-  line.clear();
-  append_copy_field(line, Value{});
-  EXPECT_EQ(line, "\\N");
-}
-
 }  // namespace
 }  // namespace muster::postgres
