@@ -25,8 +25,8 @@ std::string_view to_string(Role role);
 
 struct View {
   Role role = Role::neither;
-  Lead lead = {};       // as it was seen last
-  std::string problem;  // why the table cannot be reached, or why the lead was lost
+  Lead lead = {};            // as it was seen last
+  std::string problem = {};  // why the table cannot be reached, or why the lead was lost
 };
 
 class Keeper {

@@ -20,7 +20,7 @@ struct Lead {
 };
 
 struct HostEntry {
-  std::string name, address, version;
+  std::string name = {}, address = {}, version = {};
   std::string problem = {};  // why it cannot lead; empty: it can
   std::chrono::milliseconds seen_ago{};
 };

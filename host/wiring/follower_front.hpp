@@ -3,6 +3,8 @@
 // believed, and a request counts once in the leader's limits and windows.
 #pragma once
 
+#include <atomic>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>

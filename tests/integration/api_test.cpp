@@ -292,7 +292,7 @@ TEST_F(OwnApi, every_answer_is_as_described) {
   asked(api, "resumeLaunchConfig", 200, launch_config);
 
   // Providers and what holds them back.
-  for (const char* id : {"listProviders", "listAllWorkers", "listAllRequests"}) asked(api, id, 200);
+  for (const char* id : {"listProviders", "listHosts", "listAllRequests"}) asked(api, id, 200);
   asked(api, "getProvider", 404, {{"providerId", "nobody"}});
   EXPECT_FALSE(
       asked(api, "getProvider", 200, {{"providerId", "sim"}}).at("placements").as_array().empty());
@@ -303,12 +303,10 @@ TEST_F(OwnApi, every_answer_is_as_described) {
       asked(api, "releaseHolds", 200, {{"providerId", "bad"}}).at("released").as_array().empty());
 
   // Worker configurations.
-  asked(api, "getWorkerConfigurations", 200);
-  EXPECT_TRUE(asked(api, "listHosts", 200).at("hosts").as_array().empty());
-  asked(api, "handOver", 400);
+  for (const char* id : {"getWorkerConfigurations", "listAllWorkers"}) asked(api, id, 200);
   asked(api, "reloadWorkerConfigurations", 200);
   asked(api, "checkWorkerConfigurations", 200, {}, "", R"({"files": []})");
-  asked(api, "acceptEmptyWorkerConfigurations", 400);
+  for (const char* id : {"acceptEmptyWorkerConfigurations", "handOver"}) asked(api, id, 400);
   EXPECT_EQ(asked(api, "listConfigurationFiles", 200).at("files").as_array().size(), 2u);
   asked(api, "listConfigurationFiles", 404, {}, "?refused=true");
   asked(api, "getConfigurationFile", 404, {{"configurationId", "none"}});
@@ -438,7 +436,7 @@ TEST_F(OwnApi, what_is_refused_can_be_read_beside_what_serves) {
   const json::value refused = when("/worker-configurations", [](const json::value& v) {
     return v.as_object().contains("refusedRevision");
   });
-  asked(api, "getWorkerConfigurations", 200);
+  for (const char* id : {"getWorkerConfigurations", "listAllWorkers"}) asked(api, id, 200);
   EXPECT_THAT(json::write(refused.at("problems")), HasSubstr("build.toml"));
   const json::value file =
       asked(api, "getConfigurationFile", 200, {{"configurationId", "build"}}, "?refused=true");

@@ -64,12 +64,13 @@ class Postgres {
 
   // Returns when it takes connections.
   void start() {
+    using namespace std::chrono_literals;
     pid_ = spawn({"postgres", "-D", cluster()});
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!ready()) {
       if (::waitpid(pid_, nullptr, WNOHANG) != 0 || std::chrono::steady_clock::now() > end)
         throw std::runtime_error("postgres did not start: " + output());
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      std::this_thread::sleep_for(1ms);
     }
   }
   // As a power cut: every process of it.

@@ -47,7 +47,7 @@ class TcpProxy {
     closed_ = true;
     cut_connections();
   }
-  void mend() { closed_ = false; }
+  void reopen() { closed_ = false; }
   void delay(std::chrono::milliseconds time) { delay_ = time.count(); }
   // The next bytes of a client that contain this text reach the server; the answer does not come
   // back, and the connection ends.
@@ -113,7 +113,7 @@ class TcpProxy {
           open = false;
           continue;
         }
-        if (delay_ > 0) std::this_thread::sleep_for(std::chrono::milliseconds(delay_));
+        if (delay_ > 0) ::poll(nullptr, 0, static_cast<int>(delay_));
         const std::string bytes(buffer, static_cast<std::size_t>(got));
         if (i == 0 && wants_swallowed(bytes)) swallows = true;
         if (i == 1 && swallows) {

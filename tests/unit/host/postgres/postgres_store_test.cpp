@@ -136,7 +136,7 @@ TEST_F(PostgresStoreTest, while_the_database_is_away_nothing_is_acknowledged_and
     EXPECT_EQ(refused.error().error_class, ErrorClass::transient);
   }
   EXPECT_FALSE(store->scan({&things}, [](auto) { return true; }));
-  proxy.mend();
+  proxy.reopen();
   ASSERT_TRUE(store->commit({thing(1)}));
   EXPECT_EQ(numbers_of(*store, {&things}), Numbers{1});
 }
@@ -156,7 +156,7 @@ TEST_F(PostgresStoreTest, an_outcome_that_cannot_be_asked_for_is_found_out_later
   proxy.cut();
   commits.join();
   ASSERT_TRUE(hold->run("ROLLBACK"));  // now the server goes on with it
-  proxy.mend();
+  proxy.reopen();
   ASSERT_TRUE(muster::testing::shared_postgres().sql("SELECT 1", name) == "1");
   for (int i = 0; i < 3; ++i)
     if (store->commit({thing(1), part("a", 1), thing(2)})) break;
