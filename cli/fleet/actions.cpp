@@ -187,9 +187,10 @@ void delete_pool(const FleetOptions& options) {
 }
 
 void pause_pool(const FleetOptions& options) {
+  // What is wrong with it is said before a host is asked.
+  const json::object body = pause_body(options);
   say(options,
-      answer_of(connect(options.host)
-                    .post(api_path + pool_path(options) + "/pause", pause_body(options))),
+      answer_of(connect(options.host).post(api_path + pool_path(options) + "/pause", body)),
       "paused " + until_words(options, "it is resumed") + "; its workers go on");
 }
 
@@ -271,9 +272,9 @@ void show_launch_config(const FleetOptions& options) {
 }
 
 void pause_launch_config(const FleetOptions& options) {
-  say(options,
-      answer_of(
-          connect(options.host).post(launch_config_path(options) + "/pause", pause_body(options))),
+  // What is wrong with it is said before a host is asked.
+  const json::object body = pause_body(options);
+  say(options, answer_of(connect(options.host).post(launch_config_path(options) + "/pause", body)),
       "paused " + until_words(options, "it is resumed"));
 }
 
