@@ -393,6 +393,7 @@ ExitCode Daemon::drain() {
   if (fleet_) fleet_->fleet().request_waiters().close();  // who waits for a worker asks again
   server_->drain([this] { signals_.wake(); });
   if (notifications_) notifications_->stop();
+  history_sampler_.reset();
   const auto until = clock_.steady() + deadline;
   Signals::Event event;
   do event = wait(until);

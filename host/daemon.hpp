@@ -15,6 +15,7 @@
 #include "host/wiring/api_services.hpp"
 #include "host/wiring/fleet_runtime.hpp"
 #include "host/wiring/follower_front.hpp"
+#include "host/wiring/history_sampler.hpp"
 #include "host/wiring/host_auth.hpp"
 #include "host/wiring/host_status.hpp"
 #include "host/wiring/notification_conditions.hpp"
@@ -107,6 +108,8 @@ class Daemon {
   metrics::Metrics metrics_;
   std::unique_ptr<http::WorkerThreads> workers_;  // for handlers that wait for plugins
   worker_logs::LogStore worker_logs_;
+  std::shared_ptr<history::History> history_ = std::make_shared<history::History>();
+  std::unique_ptr<HistorySampler> history_sampler_;
   std::unique_ptr<NotificationConditions> conditions_;
   std::unique_ptr<notifications::Service> notifications_;
   std::unique_ptr<http::Router> router_;

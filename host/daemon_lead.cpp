@@ -119,6 +119,7 @@ ExitCode Daemon::step_down() {
             {{"reason", view.problem}, {"epoch", view.lead.epoch}});
   constexpr std::chrono::seconds patience(5);
   server_->use(follower_->router());
+  history_sampler_.reset();
   if (fleet_) {
     fleet_->fleet().request_waiters().close();
     fleet_->stop(orderly ? std::chrono::milliseconds(patience) : std::chrono::milliseconds(0));

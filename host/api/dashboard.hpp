@@ -1,10 +1,19 @@
 // The files of the dashboard, which the program carries inside.
 #pragma once
 
+#include <span>
+#include <string_view>
+
 namespace muster::api {
 
-extern const char* const dashboard_page;    // web/index.html
-extern const char* const dashboard_style;   // web/dashboard.css
-extern const char* const dashboard_script;  // web/dashboard.js
+struct WebFile {
+  std::string_view name;  // "dashboard-0123456789abcdef.js"; empty: the page itself
+  std::string_view content_type;
+  std::string_view gzip;  // its content, compressed
+  bool unchanging;        // the name has a digest of the content
+};
+
+// The page comes first. Made by web/build.mjs.
+std::span<const WebFile> web_files();
 
 }  // namespace muster::api

@@ -5,6 +5,7 @@
 
 #include "host/api/handlers.hpp"
 #include "host/api/query_parameters.hpp"
+#include "host/api/session_stream.hpp"
 #include "host/events/page.hpp"
 #include "host/events/service.hpp"
 #include "lib/http/page_budget.hpp"
@@ -71,7 +72,7 @@ void show_events(const CallPtr& call) {
                            {"Cache-Control", "no-store"},
                            {"X-Accel-Buffering", "no"}},
                           "retry: 2000\n\n"};
-  response.stream = std::move(*stream);
+  response.stream = while_session_lasts(*call, std::move(*stream));
   call->respond(std::move(response));
 }
 

@@ -3,6 +3,8 @@
 
 #include "host/api/fleet_json.hpp"
 #include "host/api/handlers.hpp"
+#include "host/api/list_pages.hpp"
+#include "host/api/pool_list.hpp"
 #include "host/api/query_parameters.hpp"
 #include "lib/http/page_budget.hpp"
 
@@ -14,71 +16,7 @@ using fleet::Now;
 using fleet::Pool;
 using fleet::Worker;
 
-// The number of the enumerator that has this name; nothing if none has.
-template <class E>
-std::optional<E> named(std::string_view name) {
-  const auto names = enum_names(E{});
-  const auto found = std::ranges::find(names, name);
-  if (found == names.end()) return std::nullopt;
-  return static_cast<E>(found - names.begin());
-}
-
-template <class E>
-Error not_one_of(const char* parameter) {
-  std::string text = "`" + std::string(parameter) + "` is one of";
-  for (const std::string_view name : enum_names(E{})) text += " " + std::string(name);
-  return Error::invalid(text);
-}
-
-// Brings the first `count` of them in order to the front and drops the others.
-template <class T, class Before>
-void keep_first(std::vector<T>& all, std::size_t count, Before before) {
-  const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(count, all.size()));
-  std::partial_sort(all.begin(), end, all.end(), before);
-  all.erase(end, all.end());
-}
-
-// The documents of as many of them as a page holds; `last` is the last one that is on it.
-template <class T, class Document>
-json::array page_of(const std::vector<T>& chosen, bool& more, T& last, Document document) {
-  json::array shown;
-  http::PageBudget page;
-  for (const T& each : chosen) {
-    if (page.is_full()) {
-      more = true;
-      break;
-    }
-    shown.push_back(document(each));
-    page.take(shown.back());
-    last = each;
-  }
-  return shown;
-}
-
 constexpr auto by_id = [](const Pool* a, const Pool* b) { return a->id < b->id; };
-
-Answer list_pools(const Call& call, const Fleet& fleet, Now now) {
-  const auto limit = call.query().limit();
-  if (!limit) return to_failure(limit.error());
-  std::optional<verdict::Kind> verdict;
-  if (const auto given = call.query().find("verdict")) {
-    verdict = named<verdict::Kind>(*given);
-    if (!verdict) return to_failure(not_one_of<verdict::Kind>("verdict"));
-  }
-  const WorkerPoolId after(call.query().text("after"));
-  std::vector<const Pool*> chosen;
-  for (const Pool& pool : fleet.pools())
-    if (!pool.removed() && pool.id > after && (!verdict || pool.verdict.kind == *verdict))
-      chosen.push_back(&pool);
-  bool more = chosen.size() > *limit;
-  keep_first(chosen, *limit, by_id);
-  const Pool* last = nullptr;
-  json::object answer{{"pools", page_of(chosen, more, last, [&](const Pool* pool) {
-                         return pool_document(fleet, *pool, now);
-                       })}};
-  if (more) answer["next"] = last->id.str();
-  return json_answer(answer);
-}
 
 Answer show_pool(const Call& call, const Fleet& fleet, Now now) {
   const Pool* pool = fleet.find_pool(call.worker_pool_id());
@@ -90,15 +28,23 @@ Answer show_pool(const Call& call, const Fleet& fleet, Now now) {
 
 struct WantedWorkers {
   bool states[4] = {true, true, true, false};
-  std::string launch_config, provider;
-  std::int64_t before = INT64_MAX;
+  std::string launch_config, provider, search;
+  std::int64_t before = INT64_MAX, offset = 0;
 
   bool fits(const Fleet& fleet, const Worker& worker) const {
     return worker.number < before && states[static_cast<std::size_t>(worker.state)] &&
            (launch_config.empty() ||
             fleet.launch_configs()[worker.launch_config]
                     .spec->launch_config.launch_config_id.str() == launch_config) &&
-           (provider.empty() || fleet.providers()[worker.provider].id.str() == provider);
+           (provider.empty() || fleet.providers()[worker.provider].id.str() == provider) &&
+           (search.empty() || has_text(fleet, worker));
+  }
+  // In the worker's own name, or in its pool's.
+  bool has_text(const Fleet& fleet, const Worker& worker) const {
+    return contains_text(worker.worker_id, search) ||
+           contains_text(fleet.pools()[worker.pool].id.str(), search) ||
+           (worker.group != fleet::no_index &&
+            contains_text(fleet.group_name(worker.group), search));
   }
 };
 
@@ -109,6 +55,10 @@ Result<WantedWorkers> wanted_workers(const Call& call) {
   const auto before = call.query().number("before", INT64_MAX, 1, INT64_MAX);
   if (!before) return before.error();
   wanted.before = *before;
+  const auto offset = call.query().number("offset", 0, 0, most_offset);
+  if (!offset) return offset.error();
+  wanted.offset = *offset;
+  wanted.search = call.query().text("search");
   const auto states = call.query().all("state");
   if (states.empty()) return wanted;
   std::ranges::fill(wanted.states, false);
@@ -138,14 +88,15 @@ Answer list_workers_of(const Call& call, const Fleet& fleet, const Pool* only) {
     for (const Pool& pool : fleet.pools())
       if (!pool.removed()) choose(pool);
   }
-  bool more = chosen.size() > *limit;
-  keep_first(chosen, *limit,
-             [](const Worker* a, const Worker* b) { return a->number > b->number; });
+  const std::size_t total = chosen.size();
+  bool more = keep_page(chosen, static_cast<std::size_t>(wanted->offset), *limit,
+                        [](const Worker* a, const Worker* b) { return a->number > b->number; });
   const Worker* last = nullptr;
   json::object answer{{"workers", page_of(chosen, more, last, [&](const Worker* worker) {
                          return worker_document(fleet, *worker);
                        })}};
   if (more) answer["next"] = last->number;
+  answer["total"] = total;
   return json_answer(answer);
 }
 
@@ -309,11 +260,12 @@ std::vector<Endpoint> fleet_read_endpoints() {
        .path = base + "/pools",
        .scopes = all_of({"muster:get:pools"}),
        .handler = list_pools,
-       .query = {parameter::limit, parameter::after, parameter::verdict},
+       .query = {parameter::limit, parameter::after, parameter::verdict, parameter::search,
+                 parameter::of_provider, parameter::pool_sort, parameter::offset},
        .output = "PoolList",
        .errors = {bad_input, unavailable},
        .category = "pools",
-       .title = "Worker pools in the order of their names"},
+       .title = "Worker pools in the order of their names, or in another one"},
       {.name = "getPool",
        .method = "GET",
        .path = base + "/pools/{workerPoolId}",
@@ -329,7 +281,8 @@ std::vector<Endpoint> fleet_read_endpoints() {
        .scopes = all_of({"muster:get:pool:<workerPoolId>"}),
        .handler = list_workers,
        .query = {parameter::limit, parameter::before, parameter::worker_state,
-                 parameter::of_launch_config, parameter::of_provider},
+                 parameter::of_launch_config, parameter::of_provider, parameter::search,
+                 parameter::offset},
        .output = "WorkerList",
        .errors = {bad_input, missing, unavailable},
        .category = "workers",
@@ -340,7 +293,8 @@ std::vector<Endpoint> fleet_read_endpoints() {
        .scopes = all_of({"muster:get:workers"}),
        .handler = list_all_workers,
        .query = {parameter::limit, parameter::before, parameter::worker_state, parameter::of_pool,
-                 parameter::of_launch_config, parameter::of_provider},
+                 parameter::of_launch_config, parameter::of_provider, parameter::search,
+                 parameter::offset},
        .output = "WorkerList",
        .errors = {bad_input, missing, unavailable},
        .category = "workers",

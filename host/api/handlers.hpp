@@ -87,6 +87,7 @@ inline constexpr std::string_view bad_input = "InputError", missing = "ResourceN
 std::vector<Endpoint> host_endpoints();           // the host itself, plugins, health, metrics
 std::vector<Endpoint> dashboard_endpoints();      // the page and what it needs
 std::vector<Endpoint> fleet_read_endpoints();     // pools, workers, launch configurations, holds
+std::vector<Endpoint> history_endpoints();        // capacity, demand and cost over time
 std::vector<Endpoint> journal_endpoints();        // decisions, errors
 std::vector<Endpoint> fleet_change_endpoints();   // what operators may do
 std::vector<Endpoint> worker_notice_endpoints();  // what workers report with their credentials
@@ -101,5 +102,6 @@ std::vector<Endpoint> registration_endpoints();   // challenges, and machines of
 std::vector<Endpoint> backup_endpoints();         // copies of the store
 std::vector<Endpoint> set_aside_endpoints();      // rows of the store that cannot be read
 std::vector<Endpoint> client_endpoints();         // clients, and Taskcluster's auth service
+std::vector<Endpoint> session_endpoints();        // log-in and log-out of the dashboard
 
 }  // namespace muster::api

@@ -45,8 +45,11 @@ inline constexpr QueryParameter of_team{
     .name = "team", .pattern = &identifiers::name, .description = "ofTeam"};
 inline constexpr QueryParameter of_worker{
     .name = "workerId", .pattern = &identifiers::name, .description = "ofWorker"};
+inline constexpr QueryParameter offset{.name = "offset"};
+inline constexpr QueryParameter pool_sort{.name = "sort", .description = "poolSort"};
 inline constexpr QueryParameter refused{.name = "refused"};
 inline constexpr QueryParameter request_state{.name = "state", .description = "requestState"};
+inline constexpr QueryParameter search{.name = "search"};
 inline constexpr QueryParameter subject{.name = "subject"};
 inline constexpr QueryParameter verdict{.name = "verdict"};
 inline constexpr QueryParameter wait{.name = "wait"};

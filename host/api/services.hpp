@@ -21,6 +21,9 @@ class ClientStore;
 namespace muster::events {
 class Service;
 }
+namespace muster::history {
+class History;
+}
 namespace muster::metrics {
 class Metrics;
 }
@@ -67,6 +70,7 @@ struct Services : endpoints::Host {
   std::function<std::vector<demand::SourceStatus>()> demand_status = {};
 
   worker_logs::LogStore* worker_logs = nullptr;  // always there
+  const history::History* history = nullptr;     // always there
 
   registration::Registrar* registrar = nullptr;
 

@@ -1,6 +1,7 @@
 #include "host/auth/authority.hpp"
 
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include "host/auth/judge.hpp"
@@ -21,6 +22,7 @@ struct Authority::Impl {
   TimeWatch* const watch;
   const std::string salt = random_token().reveal();
   Memory memory;
+  Sessions sessions;
   std::mutex changing;       // one change at a time
   mutable std::mutex mutex;  // of the pointer, held for as long as it takes to copy it
   std::shared_ptr<const Snapshot> snapshot_;
@@ -37,6 +39,9 @@ struct Authority::Impl {
     return Judge(known, memory, watch, clock.now(), clock.steady(), request.sender)
         .judge(request, salt);
   }
+  CookieValue session_cookie(const http::Request& request) const;
+  Result<VerifiedRequest> by_session(const Snapshot& known, const http::Request& request,
+                                     const CookieValue& cookie) const;
 };
 
 // A snapshot has everything that is needed to verify requests.
@@ -120,7 +125,11 @@ Result<Authority::VerifiedRequest> Authority::authenticate_head(
   const auto known = impl_->snapshot();
   const bool header = request.header("Authorization").has_value();
   const bool bewit = request.query.find("bewit=") != std::string::npos;
-  if (!header && !bewit) return VerifiedRequest{known->anonymous, {}};
+  if (!header && !bewit) {
+    const CookieValue cookie = impl_->session_cookie(request);
+    if (cookie.count == 0) return VerifiedRequest{known->anonymous, {}};
+    return impl_->by_session(*known, request, cookie);
+  }
   const auto what = signed_request_of(request);
   if (!what) return what.error();
   if (header && has_bewit(what->resource))
@@ -128,6 +137,143 @@ Result<Authority::VerifiedRequest> Authority::authenticate_head(
         "Cannot use two authentication schemes at once this request has both bewit in querystring "
         "and 'authorization' header");
   return impl_->judge(*known, *what);
+}
+
+// -------------------------------------------------------------------------------------------------
+// Sessions
+
+namespace {
+
+constexpr std::string_view own_api = "/api/muster/";
+constexpr std::string_view secure_prefix = "__Host-";
+
+// By TLS, to this host or to the proxy before it.
+bool is_secure(const http::Request& request) {
+  if (request.secure) return true;
+  const auto protocol = request.header("X-Forwarded-Proto");
+  return request.forwarded && protocol && protocol->substr(0, protocol->find(',')) == "https";
+}
+
+// A browser takes a cookie with this prefix only by TLS, for all paths, and from this very host.
+std::string cookie_name(const http::Request& request, const Sessions& sessions) {
+  return std::string(is_secure(request) ? secure_prefix : "") + sessions.name();
+}
+
+std::string set_cookie(const http::Request& request, const Sessions& sessions,
+                       const std::string& value, std::chrono::seconds lifetime) {
+  return cookie_name(request, sessions) + "=" + value + "; Path=/; HttpOnly; SameSite=Strict" +
+         "; Max-Age=" + std::to_string(lifetime.count()) + (is_secure(request) ? "; Secure" : "");
+}
+
+// Of a client whose secrets are these: the digest of the one that was shown.
+bool still_has(const Client& client, const Sha256& key, Time now) {
+  for (const Client::Key& each : client.keys)
+    if ((!each.until || *each.until > now) &&
+        equal_in_constant_time(sha256(each.secret.reveal()), key))
+      return true;
+  return false;
+}
+
+std::shared_ptr<const Known> find_known(const Snapshot& known, ClientKind kind,
+                                        const std::string& client_id) {
+  if (kind == ClientKind::hawk) return known.find_hawk(client_id);
+  for (const Clients* clients : {&known.configured.tokens, &known.put.tokens})
+    if (const auto found = clients->find(client_id); found != clients->end()) return found->second;
+  return nullptr;
+}
+
+}  // namespace
+
+bool Authority::is_from_own_page(const http::Request& request) {
+  const auto site = request.header("Sec-Fetch-Site");
+  return !site || *site == "same-origin" || *site == "none";
+}
+
+CookieValue Authority::Impl::session_cookie(const http::Request& request) const {
+  const auto header = request.header("Cookie");
+  if (!header || !request.path.starts_with(own_api)) return {};
+  return find_cookie(*header, cookie_name(request, sessions));
+}
+
+Result<Authority::VerifiedRequest> Authority::Impl::by_session(const Snapshot& known,
+                                                               const http::Request& request,
+                                                               const CookieValue& cookie) const {
+  if (cookie.count > 1)
+    return Error::auth(
+        "this request has two cookies of a session; delete the cookies of this host, and log in");
+  const Time now = clock.now();
+  const auto session = sessions.find(cookie.value, now);
+  const auto client =
+      session ? find_known(known, session->owner.kind, session->owner.client_id) : nullptr;
+  if (!client || !still_has(client->client, session->owner.key, now))
+    return Error::auth("this session has ended; log in again");
+  if (const auto may = check_client(client->client, now); !may) return may.error();
+  if (request.method != "GET" && request.method != "HEAD") {
+    const auto token = request.header("X-Muster-Csrf");
+    if (!token || !hawk::same_mac(*token, Sessions::csrf_token(cookie.value)) ||
+        !is_from_own_page(request))
+      return Error::auth(
+          "a request of a session that changes something needs the header X-Muster-Csrf with the "
+          "csrfToken of GET session, and comes from a page of this host");
+  }
+  return VerifiedRequest{client->caller, {}};
+}
+
+Result<Authority::OpenedSession> Authority::open_session(const http::Request& request,
+                                                         const Login& login) const {
+  const auto known = impl_->snapshot();
+  const Time now = impl_->clock.now();
+  SignedRequest as_signed{
+      .method = "POST", .resource = "/", .host = "session", .authorization = {}};
+  as_signed.sender = request.client_address();
+  Sessions::Owner owner;
+  if (login.client_id.empty()) {
+    as_signed.authorization = "Bearer " + login.token;
+  } else {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
+    as_signed.authorization =
+        hawk::authorization({login.client_id, login.access_token},
+                            {as_signed.method, as_signed.resource, as_signed.host, as_signed.port},
+                            seconds, random_token().reveal().substr(0, 12));
+    owner = {ClientKind::hawk, login.client_id, sha256(login.access_token.reveal())};
+  }
+  auto verified = impl_->judge(*known, as_signed);
+  if (!verified) return verified.error();
+  if (login.client_id.empty()) {
+    const Sha256 digest = sha256(login.token);
+    const auto found = known->tokens.find(token_place(digest, impl_->salt));
+    if (found == known->tokens.end()) return Error::auth("the token is not known here");
+    owner = {ClientKind::token, found->second.first->client.client_id,
+             sha256(found->second.second->secret.reveal())};
+  }
+  if (const CookieValue before = impl_->session_cookie(request); before.count == 1)
+    impl_->sessions.close(before.value);
+  const std::string cookie = impl_->sessions.open(std::move(owner), now);
+  return OpenedSession{set_cookie(request, impl_->sessions, cookie, Sessions::lifetime),
+                       Sessions::csrf_token(cookie), now + Sessions::lifetime,
+                       std::move(verified->caller)};
+}
+
+std::string Authority::close_session(const http::Request& request) const {
+  if (const CookieValue cookie = impl_->session_cookie(request); cookie.count == 1)
+    impl_->sessions.close(cookie.value);
+  return set_cookie(request, impl_->sessions, "", std::chrono::seconds(0));
+}
+
+std::string Authority::csrf_token(const http::Request& request) const {
+  const CookieValue cookie = impl_->session_cookie(request);
+  return session_expires(request) ? Sessions::csrf_token(cookie.value) : std::string();
+}
+
+std::optional<Time> Authority::session_expires(const http::Request& request) const {
+  const CookieValue cookie = impl_->session_cookie(request);
+  if (cookie.count != 1 || request.header("Authorization")) return std::nullopt;
+  const auto session = impl_->sessions.find(cookie.value, impl_->clock.now());
+  return session ? std::optional(session->expires) : std::nullopt;
+}
+
+Result<void> Authority::keep_sessions(const std::filesystem::path& file) {
+  return impl_->sessions.keep(file, impl_->clock.now());
 }
 
 Result<void> Authority::check_body(const http::Request& request, const std::string& hash) {

@@ -14,6 +14,7 @@
 #include "host/auth/client.hpp"
 #include "host/auth/lockout.hpp"
 #include "host/auth/refusals.hpp"
+#include "host/auth/sessions.hpp"
 #include "host/scopes/roles.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/networks.hpp"
@@ -74,6 +75,36 @@ class Authority {
   // The file with which a restarted host still knows requests that it has taken, of clients with
   // replay protection. Before the first request. On failure, requests from before now are refused.
   Result<void> keep_seen_times(const std::filesystem::path& file);
+
+  // -----------------------------------------------------------------------------------------------
+  // Sessions of a browser, for paths under /api/muster/. A request with their cookie and without an
+  // Authorization header counts as their client's; one that may change something needs the header
+  // `X-Muster-Csrf`, too.
+
+  // What a person enters: a token, or a client that signs and its access token.
+  struct Login {
+    std::string token;
+    std::string client_id;
+    Secret access_token{""};
+  };
+  struct OpenedSession {
+    std::string set_cookie;  // the header's value
+    std::string csrf_token;
+    Time expires{};
+    std::shared_ptr<const Caller> caller;
+  };
+  // Fails as authenticate() does, with the same limits for guesses. The session that the request
+  // came with ends. Waits for disk.
+  Result<OpenedSession> open_session(const http::Request& request, const Login& login) const;
+  // The cookie that makes the browser forget it. Waits for disk. Idempotent.
+  std::string close_session(const http::Request& request) const;
+  // Of the session that the request came with; empty: there is none.
+  std::string csrf_token(const http::Request& request) const;
+  std::optional<Time> session_expires(const http::Request& request) const;
+  // See Sessions::keep.
+  Result<void> keep_sessions(const std::filesystem::path& file);
+  // Whether a page of this host may have sent it, as far as the browser says so.
+  static bool is_from_own_page(const http::Request& request);
 
   // A request as another service describes it that was asked to let it in.
   struct SignedRequest {

@@ -39,6 +39,7 @@ api::Services api_services(const ApiDependencies& host) {
   services.problem = host.fleet.problem;
   services.authority = &host.auth.authority();
   services.worker_logs = host.worker_logs;
+  services.history = host.history;
   services.registrar = &host.registrar;
   services.workers = &host.workers;
   services.clock = std::make_shared<SystemClock>();

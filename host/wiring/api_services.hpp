@@ -2,6 +2,7 @@
 #pragma once
 
 #include "host/api/services.hpp"
+#include "host/history/history.hpp"
 #include "host/wiring/fleet_runtime.hpp"
 #include "host/wiring/host_auth.hpp"
 #include "host/wiring/host_status.hpp"
@@ -32,6 +33,7 @@ struct ApiDependencies {
   std::function<std::string()> role = {};
   std::function<Result<json::array>()> hosts = {};
   std::function<void()> hand_over = {};
+  const history::History* history = nullptr;
 };
 
 // After the clients were read from the store, or could not be.

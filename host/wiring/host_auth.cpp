@@ -88,11 +88,14 @@ Result<auth::Client> HostAuth::admin_client(const fs::path& data_directory) {
 Result<void> HostAuth::load(const config::HostConfiguration& configuration,
                             const fs::path& data_directory) {
   const config::AuthSettings& from = configuration.auth;
-  if (!std::exchange(keeps_seen_times_, true))
+  if (!std::exchange(keeps_seen_times_, true)) {
     if (const auto kept = authority_.keep_seen_times(data_directory / "seen-times"); !kept)
       log_.warning(
           "requests from before this start are refused of clients with replay protection: " +
           kept.error().message);
+    if (const auto kept = authority_.keep_sessions(data_directory / "sessions"); !kept)
+      log_.warning("people who use the dashboard have to log in again: " + kept.error().message);
+  }
   const auto admin_token = http::read_or_make_admin_token(from.admin_token_file);
   if (!admin_token) return admin_token.error();
   if (admin_token->made)

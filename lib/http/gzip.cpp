@@ -21,4 +21,23 @@ std::string gzip(std::string_view text) {
   return out;
 }
 
+std::string gunzip(std::string_view compressed) {
+  constexpr int with_gzip_head = 15 + 16;
+  z_stream stream{};
+  if (::inflateInit2(&stream, with_gzip_head) != Z_OK) return {};
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(compressed.data()));
+  stream.avail_in = static_cast<uInt>(compressed.size());
+  std::string out;
+  int result = Z_OK;
+  while (result == Z_OK) {
+    char piece[16384];
+    stream.next_out = reinterpret_cast<Bytef*>(piece);
+    stream.avail_out = sizeof piece;
+    result = ::inflate(&stream, Z_NO_FLUSH);
+    out.append(piece, sizeof piece - stream.avail_out);
+  }
+  ::inflateEnd(&stream);
+  return result == Z_STREAM_END ? out : std::string();
+}
+
 }  // namespace muster::http

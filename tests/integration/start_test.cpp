@@ -99,9 +99,12 @@ TEST(Start, the_dashboard_is_there_with_all_it_needs_and_nothing_from_elsewhere)
     for (at = 0; (at = page.find(attribute, at)) != std::string::npos; ++found) {
       at += attribute.size();
       const std::string path = page.substr(at, page.find('"', at) - at);
-      EXPECT_TRUE(get(path).starts_with("HTTP/1.1 200 OK")) << path;
+      EXPECT_TRUE(path.starts_with("./")) << path << " works behind no prefix of a proxy";
+      const std::string file = get(path.substr(1));
+      EXPECT_TRUE(file.starts_with("HTTP/1.1 200 OK")) << path;
+      EXPECT_NE(file.find("Cache-Control: public, max-age=31536000, immutable"), std::string::npos);
     }
-  EXPECT_EQ(found, 2U);
+  EXPECT_EQ(found, 3U);
 }
 
 TEST(Start, a_port_in_use_exits_5_and_names_its_owner) {

@@ -40,6 +40,7 @@ Fixture::Fixture(bool with_fleet) {
     services.problem = "the store is damaged";
   }
   services.worker_logs = &worker_logs;
+  services.history = &history;
   services.authority = &authority;
   services.workers = &workers;
   services.clock = clock;

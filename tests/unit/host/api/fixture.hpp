@@ -10,6 +10,7 @@
 #include "host/api/api.hpp"
 #include "host/auth/authority.hpp"
 #include "host/fleet/service.hpp"
+#include "host/history/history.hpp"
 #include "host/store/memory_store.hpp"
 #include "host/worker_logs/log_store.hpp"
 #include "lib/base/fake_clock.hpp"
@@ -45,6 +46,7 @@ class Fixture {
   auth::Authority authority{*clock};
   http::WorkerThreads workers{2, 16, Log()};
   worker_logs::LogStore worker_logs;
+  history::History history;
   std::function<pools::ProviderContext()> provider_context = [] {
     return pools::ProviderContext();
   };

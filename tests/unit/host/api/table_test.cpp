@@ -39,9 +39,10 @@ TEST(Table, opens_only_what_tells_nothing_of_the_fleet) {
   for (const Endpoint& row : endpoints())
     if (row.scopes.kind() == Scopes::Kind::open) open.insert(row.name);
   EXPECT_EQ(open, (std::set<std::string_view>{
-                      "dashboard", "dashboardStyle", "dashboardScript", "health", "readiness",
-                      "listOperations", "listOperationsWithoutSlash", "openapi", "currentScopes",
-                      "authenticateHawk", "makeRegistrationChallenge"}));
+                      "dashboard", "dashboardStyle", "dashboardScript", "dashboardIcon", "health",
+                      "readiness", "listOperations", "listOperationsWithoutSlash", "openapi",
+                      "currentScopes", "authenticateHawk", "makeRegistrationChallenge",
+                      "openSession"}));
 }
 
 TEST(Table, gives_the_guard_a_scope_for_each_row_that_is_not_open) {

@@ -133,6 +133,7 @@ api::Services Fixture::own_services() {
   services.expand = shared.expand;
   services.registrar = registrar.get();
   services.worker_logs = &worker_logs;
+  services.history = &history;
   services.store = &store;
   services.backup_folder = folder_ / "backups";
   services.most_backups = 3;

@@ -14,6 +14,7 @@
 #include "host/auth/client_store.hpp"
 #include "host/events/service.hpp"
 #include "host/fleet/service.hpp"
+#include "host/history/history.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
 #include "host/registration/registrar.hpp"
 #include "host/store/memory_store.hpp"
@@ -99,6 +100,7 @@ class Fixture {
   std::unique_ptr<http::Router> router;
   std::shared_ptr<const Api> api;
   worker_logs::LogStore worker_logs;
+  history::History history;
   std::atomic<int> identified = 0;
   std::string last_trace;  // of the request that was identified last
   std::atomic<bool> cloud_runs = true;

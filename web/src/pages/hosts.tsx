@@ -1,0 +1,48 @@
+// The host that serves this page. One of several shows itself.
+import type { DemandSource, Status } from '../api_types';
+import { Badge, Fact, Facts, Folded, Json, Loaded, Section, Since, Table, Time } from '../components';
+import { count } from '../format';
+import { ofFleet, useResource } from '../resource';
+
+export function Hosts() {
+  const status = useResource<Status>('status', news => news.type === 'event' || ofFleet(news));
+  return (
+    <>
+      <h1>Hosts</h1>
+      <Loaded of={status} what="the status">
+        {value => (
+          <>
+            <Section title={value.address}>
+              {value.configurationProblems.map(problem => <p key={problem} class="bad">Its configuration is refused: <Folded text={problem} /></p>)}
+              {value.restartNeeded.length > 0 && <p class="warn">A restart is needed for: {value.restartNeeded.join(', ')}</p>}
+              {value.fleet.reason && <p class="bad"><Folded text={value.fleet.reason} /></p>}
+              {value.fleet.storeNotices?.map(notice => <p key={notice} class="warn"><Folded text={notice} /></p>)}
+              <dl class="facts">
+                <Fact name="State"><Badge kind={value.state} /> fleet <Badge kind={value.fleet.state} /></Fact>
+                <Facts of={{ Version: value.version, Process: value.pid, Address: value.address, 'Data directory': value.dataDirectory, 'Configuration file': value.configurationFile ?? 'built-in defaults',
+                  Pools: count(value.fleet.pools ?? 0), Workers: count(value.fleet.workers ?? 0), 'Rows set aside': value.rowsSetAside }} />
+                <Fact name="Started"><Since at={value.startedAt} /> ago</Fact>
+                <Fact name="Configuration read"><Time at={value.configurationLoadedAt} /></Fact>
+              </dl>
+            </Section>
+            <Section title="Demand">
+              <Table<DemandSource> caption="sources of demand" rows={value.fleet.demand ?? []} rowKey={source => source.name} empty="No sources of demand are configured; requests of teams are demand, too." columns={[
+                { name: 'Source', cell: source => source.name },
+                { name: 'Type', cell: source => source.type },
+                { name: 'Pools', number: true, cell: source => count(source.pools) },
+                { name: 'Pending', number: true, cell: source => count(source.pending) },
+                { name: 'Stale pools', number: true, cell: source => (source.stalePools ? <span class="bad">{source.stalePools}</span> : 0) },
+                { name: 'Answered', cell: source => <Time at={source.answered} /> },
+                { name: 'Error', wide: true, cell: source => source.error && <><Folded text={source.error} /> <Time at={source.failedSince} /></> },
+              ]} />
+            </Section>
+            <div class="columns">
+              <Section title="Events"><Json value={value.events ?? {}} /></Section>
+              {value.notifications && <Section title="Notifications"><Json value={value.notifications} /></Section>}
+            </div>
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
