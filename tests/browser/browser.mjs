@@ -18,7 +18,7 @@ describe('the dashboard', { concurrency: false }, () => {
     shared.host = await Host.start({ workers: { 'team.toml': workers } });
     shared.emptyHost = await Host.start();
     const { host } = shared;
-    await host.pool('proj/build', { minCapacity: 3, maxCapacity: 8, description: evil, owner: evil });
+    await host.pool('proj/build', { minCapacity: 3, maxCapacity: 8, description: evil });
     await host.pool('proj/idle');
     for (const worker of (await host.workers('proj/build', 3)).slice(0, 2)) await host.register(worker);
     await host.change('POST', 'teams/ios/requests', { resources: { gpu: 1 }, tags: [] }).catch(() => undefined);

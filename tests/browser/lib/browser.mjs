@@ -32,9 +32,12 @@ export class Browser {
     fs.rmSync(this.folder, { recursive: true, force: true });
   }
 
-  // A page whose mistakes are remembered.
+  // A page whose mistakes are remembered. Those before it are closed: a browser has six connections to a host.
   async page() {
+    const before = this.context.pages();
     const page = await this.context.newPage();
+    for (const each of before) await each.close();
+    page.setDefaultTimeout(8000);
     page.mistakes = [];
     page.on('pageerror', error => page.mistakes.push(`error: ${error.message}`));
     page.on('console', message => {
@@ -91,6 +94,7 @@ export async function threePictures(page, name) {
 }
 
 export async function logIn(page, host, token = host.token) {
+  await page.context().clearCookies();
   await page.goto(`${host.rootUrl}/`);
   await page.getByLabel('Token', { exact: true }).fill(token);
   await page.getByRole('button', { name: 'Log in' }).click();

@@ -33,8 +33,7 @@ export function emptyTests(shared) {
   test('who may read nothing is told which scope is missing', async () => {
     const { browser, emptyHost } = shared;
     const page = await browser.page();
-    await page.context().clearCookies();
-    await logIn(page, emptyHost, await emptyHost.token('stranger', []));
+    await logIn(page, emptyHost, await emptyHost.tokenFor('stranger', []));
     for (const [hash, heading, scope] of [
       ['#/pools', 'Pools', 'muster:get:pools'], ['#/workers', 'Workers', 'muster:get:workers'], ['#/queue', 'Queue', 'muster:get:queue'],
       ['#/holds', 'Holds', 'muster:get:holds'], ['#/errors', 'Errors', 'muster:get'], ['#/events', 'Events', 'muster:get:events'],

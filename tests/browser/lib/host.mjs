@@ -26,6 +26,8 @@ boot = { minSeconds = 0, maxSeconds = 0 }
 shutdownSeconds = 0
 [providers.broken]
 plugin = "provider/that-nobody-installed"
+[strategies.estimator]
+plugin = "strategy/estimator"
 [strategies.classic]
 plugin = "strategy/classic"
 [fleet]
@@ -39,7 +41,7 @@ export class Host extends Musterd {
     try {
       host.file('workers/.keep', '');
       for (const [name, text] of Object.entries(workers)) host.file(`workers/${name}`, text);
-      host.file('muster.toml', Musterd.head(['provider/simulated', 'strategy/classic']) + configuration + more);
+      host.file('muster.toml', Musterd.head(['provider/simulated', 'strategy/classic', 'strategy/estimator']) + configuration + more);
       await host.run();
       await until('the simulated cloud is there', async () => {
         host.mustLive();
@@ -72,7 +74,7 @@ export class Host extends Musterd {
   }
 
   // A token with these scopes.
-  async token(name, scopes, more = {}) {
+  async tokenFor(name, scopes, more = {}) {
     const { token } = await this.change('PUT', `clients/${name}`, { kind: 'token', scopes, ...more });
     return token;
   }

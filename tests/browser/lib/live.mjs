@@ -27,7 +27,6 @@ export function liveTests(shared) {
   test('a page that is open while the host restarts says so, and goes on', async () => {
     const { browser, emptyHost: host } = shared;
     const page = await browser.page();
-    await page.context().clearCookies();
     await logIn(page, host);
     await visit(page, '#/pools', 'Pools');
     await page.getByText('live', { exact: true }).waitFor();

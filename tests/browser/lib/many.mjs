@@ -25,13 +25,14 @@ export function manyTests(shared) {
     const { browser } = shared;
     const host = await Host.start();
     try {
-      const batch = 200;
-      for (let at = 0; at < pools; at += batch)
-        await Promise.all(Array.from({ length: batch }, (_, i) => host.pool(`many/p-${String(at + i).padStart(5, '0')}`, { maxCapacity: 0 })));
+      let made = 0;
+      const maker = async () => {
+        while (made < pools) await host.pool(`many/p-${String(made++).padStart(5, '0')}`, { maxCapacity: 0 });
+      };
+      await Promise.all(Array.from({ length: 8 }, maker));
       await host.pool('many/workers', { minCapacity: workers, maxCapacity: workers });
       await until('the workers are there', async () => (await host.json('workers?limit=1')).total >= workers, 600_000);
       const page = await browser.page();
-      await page.context().clearCookies();
       await logIn(page, host);
       await visit(page, '#/pools', 'Pools');
       await page.getByRole('table', { name: 'pools' }).waitFor();

@@ -16,7 +16,7 @@ export function pageTests(shared) {
       ['pools', '#/pools', 'Pools', 'proj/build'],
       ['pool', pool, 'proj/build', 'The whole story'],
       ['launch-configs', `${pool}/launch-configs`, 'proj/build', 'tried'],
-      ['decisions', `${pool}/decisions`, 'proj/build', 'Bids'],
+      ['decisions', `${pool}/decisions`, 'proj/build', /^Bids$/],
       ['pool-workers', `${pool}/workers`, 'proj/build', worker.workerId],
       ['pool-errors', `${pool}/errors`, 'proj/build', 'No errors'],
       ['pool-configuration', `${pool}/configuration`, 'proj/build', undefined],

@@ -51,7 +51,7 @@ export function sessionTests(shared) {
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.getByLabel('Token', { exact: true }).waitFor();
-    const link = await host.token('reader-link', ['muster:get:*']);
+    const link = await host.tokenFor('reader-link', ['muster:get:*']);
     await page.goto('about:blank');
     await page.goto(`${host.rootUrl}/#token=${link}`);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -77,7 +77,7 @@ export function sessionTests(shared) {
 
   test('a session and its streams end with the client', async () => {
     const { host } = shared;
-    const { cookie } = await open(host, await host.token('leaver', ['muster:get:*']));
+    const { cookie } = await open(host, await host.tokenFor('leaver', ['muster:get:*']));
     const stream = await fetch(`${host.rootUrl}/api/muster/v1/events`, { headers: { cookie } });
     assert.equal(stream.status, 200);
     await host.change('POST', 'clients/leaver/disable');
