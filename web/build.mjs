@@ -72,7 +72,35 @@ async function dashboard() {
   cppFile('dashboard_files.cpp', 'host/api/dashboard.hpp', 'muster::api', files);
 }
 
+// One page with everything in it; muster puts its document in the place of the mark.
+async function simulation() {
+  const { script, style } = await bundle('simulation.tsx');
+  const digest = text => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  const safe = script.replaceAll('</script', '<\\/script');
+  const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${digest(safe)}; style-src ${digest(style)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Simulation · muster</title>
+<style>${style}</style>
+</head>
+<body>
+<div id="app"></div>
+<script type="application/json" id="simulation">@simulation@</script>
+<script>${safe}</script>
+</body>
+</html>
+`;
+  const bytes = Buffer.from(page, 'utf8');
+  fs.writeFileSync(path.join(output, 'simulation_files.cpp'),
+    `// Made from web/ by web/build.mjs.\n#include "cli/simulate/html_page.hpp"\n\nnamespace muster::cli {\n\n` +
+    `std::string_view simulation_template() {\n  return std::string_view(\n${literal(bytes)}      , ${bytes.length});\n}\n\n}  // namespace muster::cli\n`);
+}
+
 fs.rmSync(output, { recursive: true, force: true });
 fs.mkdirSync(output, { recursive: true });
 await dashboard();
-fs.writeFileSync(path.join(output, "simulation_files.cpp"), "");
+await simulation();

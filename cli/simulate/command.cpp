@@ -61,6 +61,8 @@ void add_simulate_command(CLI::App& app) {
   command->add_option("--ca-file", options->host.ca_file,
                       "Certificates that the host's may be signed by [MUSTER_CA_FILE]");
   command->add_option("--svg", options->svg, "Write a plot to this file");
+  command->add_option("--html", options->html,
+                      "Write a page with plots to this file, for a browser");
   command->add_flag("--json", options->json, "Print JSON, with a sample for each minute");
   command->callback([options] { simulate(*options); });
 }

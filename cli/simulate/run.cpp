@@ -14,6 +14,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/rules/target.hpp"
 #include "cli/simulate/figures.hpp"
+#include "cli/simulate/html_page.hpp"
 #include "cli/simulate/plot.hpp"
 #include "cli/simulate/subject.hpp"
 #include "cli/simulate/trace.hpp"
@@ -218,6 +219,13 @@ void write_plot(const SimulateOptions& options, const std::vector<Simulated>& al
     fail(exit_failed, "Cannot write the plot: " + written.error().message + ".", options.json);
 }
 
+void write_page(const SimulateOptions& options, const std::vector<Simulated>& all) {
+  if (options.html.empty()) return;
+  const auto written = write_file_atomically(options.html, html_page(document_of(options, all)));
+  if (!written)
+    fail(exit_failed, "Cannot write the page: " + written.error().message + ".", options.json);
+}
+
 void report_violations(const SimulateOptions& options, const std::vector<Simulated>& all) {
   bool any = false;
   for (const Simulated& each : all) {
@@ -239,9 +247,10 @@ void simulate(const SimulateOptions& options) {
   if (!options.compare.empty()) paths.push_back(options.compare);
   // Reports all errors before anything takes time.
   std::error_code code;
-  if (const fs::path folder = fs::path(options.svg).parent_path();
-      !folder.empty() && !fs::is_directory(folder, code))
-    fail(exit_usage, "There is no folder " + folder.string() + " for the plot.", options.json);
+  for (const std::string& file : {options.svg, options.html})
+    if (const fs::path folder = fs::path(file).parent_path();
+        !folder.empty() && !fs::is_directory(folder, code))
+      fail(exit_usage, "There is no folder " + folder.string() + " for the plot.", options.json);
   std::vector<Subject> subjects;
   for (const std::string& path : paths)
     subjects.push_back(load_subject(
@@ -270,6 +279,7 @@ void simulate(const SimulateOptions& options) {
     all.push_back({paths[i], std::move(report), std::move(figures)});
   }
   write_plot(options, all);
+  write_page(options, all);
   if (options.json) {
     print_json(document_of(options, all));
   } else {

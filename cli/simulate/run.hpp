@@ -14,7 +14,7 @@ struct SimulateOptions {
   std::uint64_t seed = 1;
   std::string strategy;  // for all pools; empty: what each says
   std::string faults = "none";
-  std::string svg;        // a file; empty: no plot
+  std::string svg, html;  // files; empty: no plot
   std::string prices;     // a file; empty: none
   HostOptions host = {};  // whose prices are taken; without a url: none
   bool json = false;

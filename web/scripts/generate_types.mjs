@@ -3,7 +3,6 @@
 // A test holds the result against the document that musterd serves.
 import fs from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 const nameOf = reference => reference.slice(reference.lastIndexOf('/') + 1);
 const quoted = name => (/^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name));
@@ -66,5 +65,5 @@ export function documentOf(folder) {
   return { components: { schemas: Object.fromEntries(schemas) } };
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url))
+if (path.basename(process.argv[1] ?? '') === 'generate_types.mjs')
   fs.writeFileSync(process.argv[3], generateTypes(documentOf(process.argv[2])));

@@ -20,7 +20,7 @@ import { Providers } from './pages/providers';
 import { Queue } from './pages/queue';
 import { WorkerPage } from './pages/worker';
 import { Workers } from './pages/workers';
-import { followAddress, go, route } from './route';
+import { followAddress, go, readAddress, route } from './route';
 import { now, Problem } from './components';
 import './style.css';
 
@@ -168,6 +168,7 @@ async function useTokenOfLink(): Promise<boolean> {
   const token = new URLSearchParams(location.hash.slice(1)).get('token');
   if (!token) return false;
   history.replaceState(null, '', location.pathname);
+  readAddress();
   await logIn({ token });
   return true;
 }

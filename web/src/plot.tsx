@@ -3,6 +3,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
+import { duration } from './format';
+
 export interface Line {
   name: string;
   /** Of the style: `--plot-1` to `--plot-6`, `--plot-limit`. */
@@ -20,6 +22,8 @@ export interface PlotProps {
   height?: number;
   /** Values hold until the next one. */
   steps?: boolean;
+  /** Times are since a beginning, not of the day. */
+  elapsed?: boolean;
 }
 
 const colourOf = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim() || '#888';
@@ -33,7 +37,7 @@ function axis(): uPlot.Axis {
   };
 }
 
-export function optionsOf({ title, lines, unit, height = 200, steps = true }: PlotProps, width: number): uPlot.Options {
+export function optionsOf({ title, lines, unit, height = 200, steps = true, elapsed = false }: PlotProps, width: number): uPlot.Options {
   const stepped = uPlot.paths.stepped?.({ align: 1 });
   return {
     width,
@@ -41,10 +45,10 @@ export function optionsOf({ title, lines, unit, height = 200, steps = true }: Pl
     title,
     cursor: { drag: { x: true, y: false } },
     legend: { live: true },
-    scales: { y: { range: (_self, _low, high) => [0, Math.max(1e-9, high) * 1.1] } },
-    axes: [axis(), { ...axis(), size: 56, label: unit, labelSize: unit ? 16 : 0, labelFont: '11px system-ui, sans-serif' }],
+    scales: { x: { time: !elapsed }, y: { range: (_self, _low, high) => [0, Math.max(1e-9, high) * 1.1] } },
+    axes: [elapsed ? { ...axis(), values: (_self: uPlot, at: number[]) => at.map(duration) } : axis(), { ...axis(), size: 56, label: unit, labelSize: unit ? 16 : 0, labelFont: '11px system-ui, sans-serif' }],
     series: [
-      {},
+      elapsed ? { label: 'Time', value: (_self: uPlot, at: number | null) => (at === null ? '–' : duration(at)) } : {},
       ...lines.map(line => ({
         label: line.name,
         stroke: colourOf(line.colour),

@@ -35,12 +35,13 @@ export function hrefTo(path: string[], query: Query = {}): string {
 
 export const route = signal<Route>({ path: [], query: new URLSearchParams() });
 
+export function readAddress(): void {
+  route.value = parseRoute(location.hash);
+}
+
 export function followAddress(): void {
-  const read = () => {
-    route.value = parseRoute(location.hash);
-  };
-  addEventListener('hashchange', read);
-  read();
+  addEventListener('hashchange', readAddress);
+  readAddress();
 }
 
 export function go(href: string): void {
@@ -51,7 +52,7 @@ export function go(href: string): void {
 export function setQuery(query: Query): void {
   const all = Object.fromEntries(route.value.query);
   history.replaceState(null, '', hrefTo(route.value.path, { ...all, ...query }));
-  route.value = parseRoute(location.hash);
+  readAddress();
 }
 
 export const to = {

@@ -50,7 +50,7 @@ export function actionTests(shared) {
       await page.getByRole('button', { name, exact: true }).click();
       if (reason) await page.getByLabel(/^Reason/).fill(reason);
       await dialogOf(page).getByRole('button', { name, exact: true }).click();
-      await dialogOf(page).waitFor({ state: 'hidden' });
+      await dialogOf(page).waitFor({ state: 'hidden' }).catch(async () => assert.fail(`${name}: ${await dialogOf(page).innerText()}`));
     };
     await press('Quarantine', 'a disk fails');
     await press('Release');

@@ -1,10 +1,17 @@
 // Every page with content: it opens, has no mistake, and everybody can use it.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import { test } from 'node:test';
 
 import { checkAccess, checkMistakes, logIn, threePictures, visit } from './browser.mjs';
 
 export function pageTests(shared) {
+  test('the types that the pages were built with are those of the document that the host serves', async () => {
+    const { generateTypes } = await import(`${process.env.MUSTER_WEB}/scripts/generate_types.mjs`);
+    const document_ = await (await fetch(`${shared.host.rootUrl}/api/muster/v1/openapi.json`)).json();
+    assert.equal(fs.readFileSync(`${process.env.MUSTER_WEB}/src/api_types.ts`, 'utf8'), generateTypes(document_));
+  });
+
   test('every page shows what there is, to everybody, and no text becomes a script', async () => {
     const { browser, host } = shared;
     const page = await browser.page();

@@ -6,12 +6,12 @@ import { route, setQuery, to } from '../route';
 import { VirtualList, type ListColumn } from '../virtual_list';
 
 const columns: ListColumn<Pool>[] = [
-  { name: 'Pool', width: 'minmax(10rem, 2fr)', cell: pool => <a href={to.pool(pool.workerPoolId)}>{pool.workerPoolId}</a> },
+  { name: 'Pool', width: 'minmax(7rem, 2fr)', cell: pool => <a href={to.pool(pool.workerPoolId)}>{pool.workerPoolId}</a> },
   { name: 'State', width: '6rem', cell: pool => <Badge kind={pool.pausedUntil ? 'paused' : pool.verdict.kind} /> },
   { name: 'Why', width: 'minmax(10rem, 4fr)', cell: pool => <span title={pool.verdict.text}>{pool.verdict.text}</span>, extra: true },
-  { name: 'Pending', width: '5rem', cell: pool => count(pool.pending), number: true },
+  { name: 'Pending', width: '4rem', cell: pool => count(pool.pending), number: true },
   { name: 'Requested', width: '5.5rem', cell: pool => count(pool.capacity.requested), number: true, extra: true },
-  { name: 'Running', width: '5rem', cell: pool => count(pool.capacity.running), number: true },
+  { name: 'Running', width: '4rem', cell: pool => count(pool.capacity.running), number: true },
   { name: 'Busy', width: '4rem', cell: pool => count(pool.capacity.busy), number: true, extra: true },
   { name: 'Ending', width: '4.5rem', cell: pool => count(pool.capacity.draining + pool.capacity.stopping), number: true, extra: true },
   { name: 'Most', width: '5rem', cell: pool => (pool.maxCapacity === undefined ? '–' : count(pool.maxCapacity)), number: true, extra: true },

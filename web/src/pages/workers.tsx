@@ -11,7 +11,7 @@ const stateOf = (worker: Worker) => (worker.drain !== 'none' ? worker.drain : wo
 
 export const workerColumns: ListColumn<Worker>[] = [
   {
-    name: 'Worker', width: 'minmax(11rem, 2fr)',
+    name: 'Worker', width: 'minmax(8rem, 2fr)',
     cell: worker => worker.workerId
       ? <a href={to.worker(worker.workerPoolId, worker.workerGroup, worker.workerId)}>{workerName(worker)}</a>
       : <span class="quiet">{workerName(worker)}</span>,

@@ -38,11 +38,11 @@ TEST(Table, opens_only_what_tells_nothing_of_the_fleet) {
   std::set<std::string_view> open;
   for (const Endpoint& row : endpoints())
     if (row.scopes.kind() == Scopes::Kind::open) open.insert(row.name);
-  EXPECT_EQ(open, (std::set<std::string_view>{
-                      "dashboard", "dashboardStyle", "dashboardScript", "dashboardIcon", "health",
-                      "readiness", "listOperations", "listOperationsWithoutSlash", "openapi",
-                      "currentScopes", "authenticateHawk", "makeRegistrationChallenge",
-                      "openSession"}));
+  EXPECT_EQ(open,
+            (std::set<std::string_view>{
+                "dashboard", "dashboardStyle", "dashboardScript", "dashboardIcon", "health",
+                "readiness", "listOperations", "listOperationsWithoutSlash", "openapi",
+                "currentScopes", "authenticateHawk", "makeRegistrationChallenge", "openSession"}));
 }
 
 TEST(Table, gives_the_guard_a_scope_for_each_row_that_is_not_open) {

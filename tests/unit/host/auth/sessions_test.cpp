@@ -211,7 +211,7 @@ TEST(Sessions, outlive_a_restart_and_a_log_out_does_too) {
   EXPECT_FALSE(after.find(gone, now + 1s));
   std::ifstream file(folder / "sessions");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_EQ(text.find(stays), std::string::npos) << "whoever reads the file must not get in";
+  EXPECT_EQ(text.find(stays), std::string::npos) << "who reads the file must not get in";
   std::ofstream(folder / "sessions") << R"({"sessions":[7,{},{"digest":"x"}],"name":3})";
   EXPECT_TRUE(Sessions().keep(folder / "sessions", now)) << "rows that are not whole are left out";
 }
