@@ -61,7 +61,7 @@ void HistorySampler::run() {
   std::unique_lock lock(mutex_);
   while (!stop_) {
     lock.unlock();
-    fleet_.look([state = state_](const fleet::Fleet& fleet, fleet::Now now) {
+    fleet_.query([state = state_](const fleet::Fleet& fleet, fleet::Now now) {
       sample(*state, fleet, now);
     });
     lock.lock();
