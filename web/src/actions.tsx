@@ -128,7 +128,7 @@ export const releaseWorker = (worker: Named): Action => ({
   command: values => workerCommand('release', worker, ...reasonOf(values)),
   request: values => ({
     method: 'POST', path: workerPath(worker, 'quarantine'),
-    body: { until: new Date(0).toISOString(), ...(values.reason ? { reason: values.reason } : {}) },
+    body: { until: '2000-01-01T00:00:00Z', ...(values.reason ? { reason: values.reason } : {}) },
   }),
 });
 
