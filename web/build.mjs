@@ -39,7 +39,7 @@ const literal = bytes =>
 function cppFile(file, header, namespace, files) {
   const rows = files.map(({ name, type, bytes, unchanging }) =>
     `    {"${name}", "${type}", std::string_view(\n${literal(bytes)}    , ${bytes.length}), ${unchanging}},\n`);
-  const text = `// Made from web/ by web/build.mjs.\n#include "${header}"\n\nnamespace ${namespace} {\n\n` +
+  const text = `// Made from web/ by web/build.mjs.\n#pragma GCC diagnostic ignored "-Woverlength-strings"\n#include "${header}"\n\nnamespace ${namespace} {\n\n` +
     `static const WebFile files[] = {\n${rows.join('')}};\n\n` +
     `std::span<const WebFile> web_files() {\n  return files;\n}\n\n}  // namespace ${namespace}\n`;
   fs.writeFileSync(path.join(output, file), text);
@@ -96,7 +96,7 @@ async function simulation() {
 `;
   const bytes = Buffer.from(page, 'utf8');
   fs.writeFileSync(path.join(output, 'simulation_files.cpp'),
-    `// Made from web/ by web/build.mjs.\n#include "cli/simulate/html_page.hpp"\n\nnamespace muster::cli {\n\n` +
+    `// Made from web/ by web/build.mjs.\n#pragma GCC diagnostic ignored "-Woverlength-strings"\n#include "cli/simulate/html_page.hpp"\n\nnamespace muster::cli {\n\n` +
     `std::string_view simulation_template() {\n  return std::string_view(\n${literal(bytes)}      , ${bytes.length});\n}\n\n}  // namespace muster::cli\n`);
 }
 

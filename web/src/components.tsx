@@ -47,7 +47,7 @@ export function Id({ text, href, label }: { text: string; href?: string; label?:
     <span class="id">
       {href ? <a href={href}>{shown}</a> : <span>{shown}</span>}
       <button type="button" class="copy" title={`Copy ${text}`} aria-label={`Copy ${text}`} onClick={() => void copy()}>
-        {copied ? '✓' : '⧉'}
+        {copied ? 'copied' : 'copy'}
       </button>
     </span>
   );
