@@ -81,6 +81,7 @@ Result<Bids> AzureProvider::bid(const BidRequest& request, const Context& contex
     else
       open.candidates.push_back(candidate);
   }
+  for (const Error& problem : problems) late_.told(problem);
   const cloud::BidSources sources{
       .note = [&](const cloud::Machine& machine) { prices_.note(machine); },
       .price = [&](const cloud::Machine& machine) { return prices_.of(machine, context); },

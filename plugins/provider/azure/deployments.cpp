@@ -60,7 +60,10 @@ Result<Deployments::Outcome> Deployments::look(const Owner& owner, const std::st
         if (!is_over(state) || state == "Succeeded") return;
         outcome.failed.insert(names->suffix);
         const json::object* error = table_of(*properties, "error");
-        if (machine && error && state == "Failed") follower_.failed(*machine, *error, context);
+        using enum LaunchFollower::Teller;
+        if (machine && error && state == "Failed")
+          follower_.failed(*machine, *error, machines.contains(names->machine()) ? bid : notice,
+                           context);
       },
       context);
   if (!listed) return listed.error();

@@ -38,14 +38,14 @@ void LaunchFollower::follow(const Instance& instance, const Answer& answer, cons
   std::erase_if(reported_,
                 [&](const auto& entry) { return entry.second + reports_kept_for < now; });
   if (answer.operation.empty()) return;
-  followed_[instance.worker_id] = {instance.idempotency_key, answer.operation, about,
-                                   now + answer.retry_after.value_or(first_question),
-                                   now + followed_for};
+  followed_[instance.worker_id] = {instance.idempotency_key, answer.operation, about, now,
+                                   now + answer.retry_after.value_or(first_question)};
 }
 
 void LaunchFollower::check(const Context& context) {
   const Time now = context.now();
-  std::erase_if(followed_, [&](const auto& entry) { return entry.second.until <= now; });
+  std::erase_if(followed_,
+                [&](const auto& entry) { return entry.second.began + followed_for <= now; });
   std::vector<WorkerId> due;
   for (const auto& [worker, followed] : followed_)
     if (followed.ask_at <= now) due.push_back(worker);
@@ -66,7 +66,7 @@ void LaunchFollower::ask(const WorkerId& worker, const Context& context) {
   if (answer->retry_after) followed.ask_at = context.now() + *answer->retry_after;
   const std::string status = text_of(answer->body, "status");
   if (is_failure(status)) {
-    report(worker, followed.key, innermost_error(answer->body), followed.about, context.now());
+    report(worker, followed, innermost_error(answer->body), Teller::notice, context.now());
     return;
   }
   if (status == "Succeeded" || (status.empty() && answer->status != 202)) settled(worker);
@@ -92,7 +92,7 @@ void LaunchFollower::ask_lists(const Context& context) {
     if (!listed) context.log(LogLevel::debug, listed.error().message);
   }
   for (auto& [worker, followed] : followed_) followed.ask_at = context.now() + between_questions;
-  for (const VirtualMachine& machine : ended) failed(machine, context);
+  for (const VirtualMachine& machine : ended) failed(machine, Teller::notice, context);
 }
 
 std::optional<cloud::CloudError> LaunchFollower::reason_of(const Followed& followed,
@@ -102,39 +102,43 @@ std::optional<cloud::CloudError> LaunchFollower::reason_of(const Followed& follo
   return innermost_error(answer->body);
 }
 
-void LaunchFollower::failed(const VirtualMachine& machine, const Context& context) {
-  const Instance& instance = machine.instance;
-  if (reported_.contains(instance.worker_id)) return;
+// As it was followed, or as far as a list shows it.
+LaunchFollower::Followed LaunchFollower::launch_of(const Instance& instance) const {
   const auto found = followed_.find(instance.worker_id);
+  if (found != followed_.end()) return found->second;
+  return {instance.idempotency_key, {}, scope_of(instance), instance.created};
+}
+
+void LaunchFollower::failed(const VirtualMachine& machine, Teller teller, const Context& context) {
+  const WorkerId& worker = machine.instance.worker_id;
+  if (reported_.contains(worker)) return;
+  const Followed launch = launch_of(machine.instance);
   std::optional<cloud::CloudError> said = machine.failure;
-  if ((!said || said->code.empty()) && found != followed_.end())
-    said = reason_of(found->second, context);
+  if ((!said || said->code.empty()) && !launch.operation.empty()) said = reason_of(launch, context);
   // Somebody has stopped it, or it failed before this process began.
   if (!said) {
-    settled(instance.worker_id);
+    settled(worker);
     return;
   }
-  report(instance.worker_id, instance.idempotency_key, *said,
-         found == followed_.end() ? scope_of(instance) : found->second.about, context.now());
+  report(worker, launch, *said, teller, context.now());
 }
 
-void LaunchFollower::failed(const Instance& instance, const json::object& error,
+void LaunchFollower::failed(const Instance& instance, const json::object& error, Teller teller,
                             const Context& context) {
   if (reported_.contains(instance.worker_id)) return;
-  const auto found = followed_.find(instance.worker_id);
-  report(instance.worker_id, instance.idempotency_key, innermost_error(error),
-         found == followed_.end() ? scope_of(instance) : found->second.about, context.now());
+  report(instance.worker_id, launch_of(instance), innermost_error(error), teller, context.now());
 }
 
-void LaunchFollower::report(const WorkerId& worker, const IdempotencyKey& key,
-                            const cloud::CloudError& said, const ErrorScope& about, Time now) {
+void LaunchFollower::report(const WorkerId& worker, const Followed& launch,
+                            const cloud::CloudError& said, Teller teller, Time now) {
   cloud::CloudError error_said = said;
   if (error_said.status == 0) error_said.status = 409;
   const Error error =
-      errors_.classify("the launch of " + worker.str() + " failed", error_said, about);
+      errors_.classify("the launch of " + worker.str() + " failed", error_said, launch.about);
   reported_[worker] = now;
-  late_.add(error, now);
-  failures_.push_back({key, error});
+  late_.add(error, launch.began, now);
+  if (teller == Teller::notice) late_.told(error);
+  failures_.push_back({launch.key, error});
   followed_.erase(worker);
 }
 

@@ -27,10 +27,15 @@ class LaunchFollower {
   // resource group. Nothing that is under way costs more calls with more workers.
   void check(const Context& context);
 
+  // Who tells the host why. If a list says first that the worker has stopped, the host heeds no
+  // notice of it any more.
+  enum class Teller { notice, bid };
+
   // A list shows a machine that was not made. Known failures stay as they are.
-  void failed(const VirtualMachine& machine, const Context& context);
+  void failed(const VirtualMachine& machine, Teller teller, const Context& context);
   // A deployment that failed, by its own document.
-  void failed(const Instance& instance, const json::object& error, const Context& context);
+  void failed(const Instance& instance, const json::object& error, Teller teller,
+              const Context& context);
   // It is there, or gone: nothing more is asked about it.
   void settled(const WorkerId& worker) { followed_.erase(worker); }
 
@@ -42,14 +47,15 @@ class LaunchFollower {
     IdempotencyKey key;
     std::string operation;
     ErrorScope about;
-    Time ask_at{}, until{};
+    Time began{}, ask_at{};
   };
 
   void ask(const WorkerId& worker, const Context& context);
   void ask_lists(const Context& context);
   std::optional<cloud::CloudError> reason_of(const Followed& followed, const Context& context);
-  void report(const WorkerId& worker, const IdempotencyKey& key, const cloud::CloudError& said,
-              const ErrorScope& about, Time now);
+  Followed launch_of(const Instance& instance) const;
+  void report(const WorkerId& worker, const Followed& launch, const cloud::CloudError& said,
+              Teller teller, Time now);
 
   const Settings& settings_;
   Api& api_;

@@ -257,7 +257,9 @@ void Launcher::note(Job& job, const cloud::Machine& machine, Time now) {
   if (!job.was_sent || !ends_all(*job.error)) return;
   parts_.history.failed(machine, 1, now);
   job.error = parts_.quotas.explain(std::move(*job.error), machine);
-  if (is_allocation_failure(*job.error)) parts_.late.add(*job.error, now);
+  if (!is_allocation_failure(*job.error)) return;
+  parts_.late.add(*job.error, now, now);
+  parts_.late.told(*job.error);
 }
 
 }  // namespace muster::azure

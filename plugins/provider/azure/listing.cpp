@@ -112,7 +112,7 @@ void Lister::settle(const Owner& owner, Group& group, Listing& listing, const Co
       instance.state = InstanceState::stopped;
     if (instance.state == InstanceState::running) parts_.follower.settled(instance.worker_id);
     if (instance.state != InstanceState::stopped) continue;
-    parts_.follower.failed(machine, context);
+    parts_.follower.failed(machine, LaunchFollower::Teller::bid, context);
     parts_.recent.settled(instance.worker_id);
     parts_.leftovers.suspect(group.name);
     over.push_back(&machine);

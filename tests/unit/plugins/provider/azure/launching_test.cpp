@@ -9,6 +9,14 @@ namespace {
 class AzureLaunching : public AzureTest {
  protected:
   std::size_t puts() const { return api->calls("PUT", "").size(); }
+
+  // Of the example's machines: 0 and 1 are Spot and Regular of the same size, 3 is another one.
+  BidRequest bids_for(std::initializer_list<std::size_t> indexes) {
+    BidRequest made{owner, WorkerPoolId("worker-manager/build"), 2, {}};
+    for (const std::size_t index : indexes)
+      made.candidates.push_back({launch_config(example_section(), index)});
+    return made;
+  }
 };
 
 TEST_F(AzureLaunching, a_launch_is_a_put_by_name_with_all_that_workers_need) {
@@ -125,18 +133,73 @@ TEST_F(AzureLaunching, a_shortage_of_spot_machines_closes_the_regular_ones_of_th
   };
   (void)provider().allocate(request(1, 1), context);
   api->fault = nullptr;
-  BidRequest bids{.owner = owner,
-                  .worker_pool_id = WorkerPoolId("worker-manager/build"),
-                  .capacity = 2,
-                  .candidates = {{launch_config(example_section(), 0)},
-                                 {launch_config(example_section(), 1)},
-                                 {launch_config(example_section(), 3)}}};
+  const BidRequest bids = bids_for({0, 1, 3});
   const auto made = provider().bid(bids, context);
-  ASSERT_EQ(made->bids.size(), 1u);
-  ASSERT_EQ(made->problems.size(), 2u);
-  EXPECT_EQ(made->problems[1].scope.instance_type, "Standard_D2s_v5");
-  context.advance(61min);
-  EXPECT_EQ(provider().bid(bids, context)->bids.size(), 3u);
+  EXPECT_EQ(made->bids.size(), 2u) << "the launch was told, and the last is of another size";
+  ASSERT_EQ(made->problems.size(), 1u);
+  EXPECT_EQ(made->problems[0].scope.instance_type, "Standard_D2s_v5");
+  EXPECT_EQ(made->problems[0].hold, 3600s);
+  EXPECT_EQ(provider().bid(bids, context)->bids.size(), 3u) << "an operator has ended the holds";
+}
+
+TEST_F(AzureLaunching, what_asks_long_after_a_shortage_tries_for_itself) {
+  api->fail_later("AllocationFailed");
+  (void)launched();
+  context.advance(6s);
+  ASSERT_EQ(provider().notices({owner}, context)->failed_launches.size(), 1u);
+  context.advance(1min);
+  EXPECT_EQ(provider().bid(bids_for({0, 1}), context)->bids.size(), 2u);
+}
+
+// The host has no bids made for what it holds: the first ones come when the hold was ended.
+TEST_F(AzureLaunching, a_hold_by_a_notice_that_is_ended_leads_to_a_new_launch) {
+  int key = 0;
+  for (const char* code : {"AllocationFailed", "SkuNotAvailable", "OSProvisioningTimedOut"}) {
+    restart();
+    api->fail_later(code);
+    (void)launched(++key);
+    context.advance(6s);
+    ASSERT_EQ(provider().notices({owner}, context)->failed_launches.size(), 1u) << code;
+    (void)listed();
+    const auto bids = provider().bid(bids_for({0}), context);
+    EXPECT_EQ(bids->bids.size(), 1u) << code;
+    EXPECT_TRUE(bids->problems.empty()) << code;
+    api->fail_later("");
+    (void)launched(++key);
+    context.advance(6s);
+    EXPECT_TRUE(provider().notices({owner}, context)->failed_launches.empty()) << code;
+  }
+}
+
+// The host heeds no notice of a worker that a list has ended: the bid is what it learns from.
+TEST_F(AzureLaunching, a_failure_that_a_list_shows_first_is_told_by_one_bid) {
+  api->fail_later("AllocationFailed");
+  (void)provider().allocate(request(1, 2), context);
+  context.advance(6s);
+  EXPECT_EQ(listed().at(0).state, InstanceState::stopped);
+  EXPECT_EQ(provider().notices({owner}, context)->failed_launches.size(), 2u);
+  const auto told = provider().bid(bids_for({0, 1}), context);
+  EXPECT_TRUE(told->bids.empty());
+  ASSERT_EQ(told->problems.size(), 2u);
+  EXPECT_EQ(told->problems[0].scope.instance_type, "Standard_D2s_v5/spot");
+  EXPECT_EQ(provider().bid(bids_for({0, 1}), context)->bids.size(), 2u);
+  (void)launched(3);
+  context.advance(6s);
+  (void)listed();
+  EXPECT_EQ(provider().bid(bids_for({0}), context)->problems.size(), 1u) << "a new failure";
+}
+
+TEST_F(AzureLaunching, a_launch_that_was_on_its_way_when_another_failed_says_nothing_new) {
+  const std::string slow = launched(1).worker_id.str();
+  context.advance(1s);
+  api->fail_later("AllocationFailed");
+  (void)launched(2);
+  context.advance(6s);
+  ASSERT_EQ(provider().notices({owner}, context)->failed_launches.size(), 1u);
+  context.advance(1s);
+  set_state(slow, "Failed", "", "AllocationFailed");
+  (void)listed();
+  EXPECT_TRUE(provider().bid(bids_for({0}), context)->problems.empty());
 }
 
 TEST_F(AzureLaunching, a_failure_after_the_answer_reaches_the_host_once_with_its_reason) {
@@ -191,6 +254,21 @@ TEST_F(AzureLaunching, a_template_gets_its_parameters_and_shows_as_pending) {
   ASSERT_EQ(notices->failed_launches.size(), 1u);
   EXPECT_EQ(notices->failed_launches[0].error.code, "SkuNotAvailable");
   EXPECT_TRUE(api->names("deployments").empty());
+}
+
+// There is no machine that a list could show as stopped: the host heeds the notice.
+TEST_F(AzureLaunching, a_deployment_that_failed_without_a_machine_is_told_by_its_notice_alone) {
+  const json::object section = object(R"({"vmSizes": [{"size": "Standard_B2s"}], "armDeployment": {
+      "template": {"parameters": {"vmName": {}, "tags": {}, "customData": {}}}}})");
+  (void)provider().allocate(request(1, 1, section), context);
+  api->change("deployments", api->names("deployments").at(0), [](json::object& document) {
+    document["properties"] = json::object{{"provisioningState", "Failed"},
+                                          {"error", json::object{{"code", "ImageNotFound"}}}};
+  });
+  EXPECT_FALSE(provider().list({owner}, context)->instances.empty()) << "it was just launched";
+  ASSERT_EQ(provider().notices({owner}, context)->failed_launches.size(), 1u);
+  const BidRequest bids{owner, WorkerPoolId("worker-manager/build"), 1, {{launch_config(section)}}};
+  EXPECT_TRUE(provider().bid(bids, context)->problems.empty());
 }
 
 }  // namespace
