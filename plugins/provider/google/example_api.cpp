@@ -175,7 +175,7 @@ void ExampleApi::end_all() {
     const auto instance = instances_.find(target);
     if (const auto error = operation_error ? operation_error(target) : std::nullopt) {
       operation["error"] = json::object{{"errors", json::array{*error}}};
-      instances_.erase(target);
+      if (text_of(*error, "code") != "RESOURCE_ALREADY_EXISTS") instances_.erase(target);
     } else if (instance != instances_.end() &&
                text_of(instance->second, "status") == "PROVISIONING") {
       instance->second["status"] = "RUNNING";

@@ -70,7 +70,8 @@ std::optional<Instance> read_instance(const json::object& instance, const std::s
   made->worker_id = WorkerId(id);
   made->state = state_of(text_of(instance, "status"));
   made->created = parse_time(text_of(instance, "creationTimestamp")).value_or(Time{});
-  if (auto key = key_in(name))
+  const auto host = tags.find(cloud::tag::host);
+  if (auto key = key_in(name, host == tags.end() ? "" : host->second))
     made->idempotency_key = std::move(*key);
   else if (const auto found = tags.find(tag::key); found != tags.end())
     made->idempotency_key = IdempotencyKey(found->second);

@@ -8,8 +8,8 @@ namespace muster::google {
 namespace {
 
 constexpr std::size_t longest_label = 63, longest_name = 63;
-constexpr std::string_view name_begin = "muster-", plain_mark = "k-", digest_mark = "d-";
-constexpr std::size_t owner_digits = 8;
+constexpr std::string_view name_begin = "muster-", key_mark = "-k-", digest_mark = "-d-";
+constexpr std::size_t owner_digits = 16;  // all that tells hosts apart
 
 bool is_plain_letter(char letter) {
   return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') || letter == '-';
@@ -93,22 +93,25 @@ std::map<std::string, std::string> tags_in(const Labels& labels) {
 
 MachineName name_of(const Owner& owner, const IdempotencyKey& key) {
   const std::string& text = key.str();
+  const std::string host = owner.host_id + "-";
   const std::string begin =
       std::string(name_begin) +
-      sha256_hex(owner.host_id + "\n" + owner.provider_id.str()).substr(0, owner_digits) + "-";
-  const bool is_plain = !text.empty() && std::ranges::all_of(text, is_plain_letter) &&
-                        text.back() != '-' &&
-                        begin.size() + plain_mark.size() + text.size() <= longest_name;
-  if (is_plain) return {begin + std::string(plain_mark) + text, true};
-  return {begin + std::string(digest_mark) + sha256_hex(text).substr(0, 40), false};
+      sha256_hex(owner.host_id + "\n" + owner.provider_id.str()).substr(0, owner_digits);
+  const std::string_view rest =
+      text.starts_with(host) ? std::string_view(text).substr(host.size()) : std::string_view();
+  const bool has_key = !rest.empty() && std::ranges::all_of(rest, is_plain_letter) &&
+                       rest.back() != '-' &&
+                       begin.size() + key_mark.size() + rest.size() <= longest_name;
+  if (has_key) return {begin + std::string(key_mark) + std::string(rest), true};
+  return {begin + std::string(digest_mark) + sha256_hex(text).substr(0, 36), false};
 }
 
-std::optional<IdempotencyKey> key_in(std::string_view name) {
-  const std::size_t head = name_begin.size() + owner_digits + 1;
-  if (!name.starts_with(name_begin) || name.size() <= head + plain_mark.size() ||
-      !name.substr(head).starts_with(plain_mark))
+std::optional<IdempotencyKey> key_in(std::string_view name, const std::string& host_id) {
+  const std::size_t head = name_begin.size() + owner_digits;
+  if (!name.starts_with(name_begin) || name.size() <= head + key_mark.size() ||
+      !name.substr(head).starts_with(key_mark))
     return std::nullopt;
-  return IdempotencyKey(std::string(name.substr(head + plain_mark.size())));
+  return IdempotencyKey(host_id + "-" + std::string(name.substr(head + key_mark.size())));
 }
 
 std::string request_id(std::string_view text) {

@@ -23,14 +23,15 @@ std::map<std::string, std::string> tags_in(const Labels& labels);
 std::string label_value(std::string_view text);
 
 // The name of the machine for that key, the same each time: at most 63 letters, and one that no
-// other host or provider of the project makes. `is_plain`: the key is a part of it.
+// other host or provider of the project makes. `has_key`: the key is the host's id, of which Google
+// takes no capitals in names, and what the name has of it; otherwise it needs a label of its own.
 struct MachineName {
   std::string text;
-  bool is_plain = false;
+  bool has_key = false;
 };
 MachineName name_of(const Owner& owner, const IdempotencyKey& key);
-// The key in a plain name.
-std::optional<IdempotencyKey> key_in(std::string_view name);
+// The key of a name that has it.
+std::optional<IdempotencyKey> key_in(std::string_view name, const std::string& host_id);
 
 // A UUID that is a function of the text, for requestId.
 std::string request_id(std::string_view text);

@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t operations_of_call = 50;  // names in one filter
 constexpr auto failures_told_for = 5min;
 constexpr auto promised_for = 15min;
+constexpr auto hold_of_trouble = 30s;
 
 // As narrow as can be: a launch configuration may have thousands of machines.
 std::string filter_for(const LaunchCall& call) {
@@ -136,12 +137,25 @@ void Launches::fail(LaunchCall& call, KeyedLaunch& launch, Error error, const Co
               launch.name + " in " + call.zone + " failed: " + launch.error->message);
 }
 
+// What has ended is no trouble that passes by itself: there is no machine, and there will be none.
+// The host must not wait for it.
+Error Launches::error_of_ended(const LaunchCall& call, const std::string& what,
+                               const cloud::CloudError& said) const {
+  Error error = classify(errors_, what, said, call.call.about);
+  if (error.error_class != ErrorClass::transient && error.error_class != ErrorClass::internal)
+    return error;
+  return Error::capacity(error.message)
+      .of_launch_config(call.launch_config_id.str())
+      .hold_for(hold_of_trouble)
+      .with_code(error.code);
+}
+
 // The operation has ended, well or not.
 void Launches::settle(LaunchCall& call, const json::object& operation, const Context& context) {
   if (call.is_bulk) return settle_bulk(call, operation, context);
   KeyedLaunch& launch = call.keys.front();
   if (const auto said = error_of_operation(operation)) {
-    Error error = classify(errors_, "the launch of " + launch.name, *said, call.call.about);
+    Error error = error_of_ended(call, "the launch of " + launch.name, *said);
     if (is_already_there(error)) {
       launch.instance.reset();
       if (!find_machines(call, context)) return;
@@ -154,21 +168,30 @@ void Launches::settle(LaunchCall& call, const json::object& operation, const Con
 
 void Launches::settle_bulk(LaunchCall& call, const json::object& operation,
                            const Context& context) {
-  if (!find_machines(call, context)) return;  // asked again the next time
+  LaunchCall now = call;  // a machine that was there may have failed since
+  for (KeyedLaunch& launch : now.keys) launch.instance.reset();
+  if (!find_machines(now, context)) return;  // asked again the next time
   const auto made = static_cast<std::size_t>(std::ranges::count_if(
-      call.keys, [](const KeyedLaunch& launch) { return launch.instance.has_value(); }));
-  if (made < call.keys.size()) {
-    std::map<std::string, Error> errors = errors_of_group(call, context);
-    const auto said = error_of_operation(operation);
-    const Error general =
-        said             ? classify(errors_, "bulkInsert in " + call.zone, *said, call.call.about)
-        : errors.empty() ? not_made(call, made)
-                         : errors.begin()->second;
-    for (KeyedLaunch& launch : call.keys) {
-      if (launch.instance || launch.error) continue;
-      const auto own = errors.find(launch.name);
-      fail(call, launch, own == errors.end() ? general : own->second, context);
-    }
+      now.keys, [](const KeyedLaunch& launch) { return launch.instance.has_value(); }));
+  std::map<std::string, Error> errors;
+  if (made < call.keys.size()) errors = errors_of_group(call, context);
+  if (std::ranges::any_of(errors, [](const auto& each) { return is_already_there(each.second); })) {
+    now.is_bulk = false;  // machines of an earlier call do not have the label of this one
+    if (!find_machines(now, context)) return;
+  }
+  const auto said = error_of_operation(operation);
+  const Error general = said             ? error_of_ended(call, "bulkInsert in " + call.zone, *said)
+                        : errors.empty() ? not_made(call, made)
+                                         : errors.begin()->second;
+  for (std::size_t at = 0; at < call.keys.size(); ++at) {
+    KeyedLaunch& launch = call.keys[at];
+    const auto own = errors.find(launch.name);
+    if (now.keys[at].instance)
+      launch.instance = std::move(now.keys[at].instance);
+    else if (own != errors.end())
+      launch.instance.reset();
+    if (launch.instance || launch.error) continue;  // without an error it was there and has ended
+    fail(call, launch, own == errors.end() ? general : own->second, context);
   }
   call.done = true;
 }
@@ -189,7 +212,7 @@ std::map<std::string, Error> Launches::errors_of_group(const LaunchCall& call,
           const auto said = error_of_operation(operation);
           if (!said) return;
           const std::string name = last_part(text_of(operation, "targetLink"));
-          errors.emplace(name, classify(errors_, "the launch of " + name, *said, call.call.about));
+          errors.emplace(name, error_of_ended(call, "the launch of " + name, *said));
         });
         return true;
       });

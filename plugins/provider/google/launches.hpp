@@ -76,6 +76,8 @@ class Launches {
   void settle(LaunchCall& call, const json::object& operation, const Context& context);
   void settle_bulk(LaunchCall& call, const json::object& operation, const Context& context);
   void fail(LaunchCall& call, KeyedLaunch& launch, Error error, const Context& context);
+  Error error_of_ended(const LaunchCall& call, const std::string& what,
+                       const cloud::CloudError& said) const;
   std::map<std::string, Error> errors_of_group(const LaunchCall& call, const Context& context);
 
   Api& api_;

@@ -109,7 +109,7 @@ Result<void> Launcher::add_calls(const AllocateRequest& request, const cloud::Ma
       continue;
     // By its own name and requestId the call of an earlier process is met, whatever it was.
     const bool by_itself =
-        std::ranges::find(repeated, key) != repeated.end() || !name_of(request.owner, key).is_plain;
+        std::ranges::find(repeated, key) != repeated.end() || !name_of(request.owner, key).has_key;
     (by_itself ? alone : many).push_back(key);
   }
   if (many.empty() && alone.empty()) return {};
@@ -149,10 +149,10 @@ LaunchCall Launcher::make_call(const AllocateRequest& request, const cloud::Mach
       .made = context.now(),
       .type_and_market = machine.type_and_market()};
   std::vector<std::string> names;
-  bool is_plain = true;
+  bool has_keys = true;
   for (const IdempotencyKey& key : keys) {
     const MachineName name = name_of(request.owner, key);
-    is_plain &= name.is_plain;
+    has_keys &= name.has_key;
     names.push_back(name.text);
     call.keys.push_back({.key = key, .name = name.text});
   }
@@ -165,7 +165,7 @@ LaunchCall Launcher::make_call(const AllocateRequest& request, const cloud::Mach
     cloud::table_in(labelled, "labels")[tag::call] = id;
     call.call.body = bulk_body(std::move(labelled), machine, names);
   } else {
-    call.call.body = insert_body(body, machine, names.front(), is_plain ? nullptr : &keys.front());
+    call.call.body = insert_body(body, machine, names.front(), has_keys ? nullptr : &keys.front());
   }
   return call;
 }

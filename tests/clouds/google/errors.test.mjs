@@ -18,7 +18,7 @@ const rows = [
   ['invalid', 'config', ['region', 'launchConfigId'], /google\.launch/],
   ['VPC_NOT_FOUND', 'config', ['launchConfigId'], /network/, late],
   ['SUBNET_NOT_FOUND_FOR_VPC', 'config', ['region', 'launchConfigId'], /subnetwork/, late],
-  ['INTERNAL_ERROR', 'transient', ['region', 'zone'], /./, { late: true, status: 500 }],
+  ['INTERNAL_ERROR', 'capacity', ['launchConfigId'], /Google has trouble of its own/, { late: true, status: 500 }],
   // The last one: the provider slows down for a while.
   ['rateLimitExceeded', 'throttle', [], /slows down/],
 ];

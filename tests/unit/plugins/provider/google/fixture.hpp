@@ -59,6 +59,11 @@ class GoogleTest : public ::testing::Test {
             made.instance_type};
   }
 
+  // As the host makes them: its id, which has capitals, the epoch, and the worker's number.
+  IdempotencyKey key(int number) const {
+    return IdempotencyKey(owner.host_id + "-7-" + std::to_string(number));
+  }
+
   AllocateRequest request(int from, int to) {
     AllocateRequest made{.owner = owner,
                          .launch_config = launch_config(),
@@ -68,8 +73,7 @@ class GoogleTest : public ::testing::Test {
                                           {"workerPoolId", "Proj/build"},
                                           {"providerId", "gcp"},
                                           {"workerConfig", json::object{{"a", 1}}}}};
-    for (int i = from; i <= to; ++i)
-      made.idempotency_keys.emplace_back("host-7-" + std::to_string(i));
+    for (int i = from; i <= to; ++i) made.idempotency_keys.push_back(key(i));
     return made;
   }
 
@@ -80,7 +84,7 @@ class GoogleTest : public ::testing::Test {
     return found;
   }
 
-  Owner owner{"Host", ProviderId("gcp"), 7};
+  Owner owner{"Qz-7_kBw3XyA", ProviderId("gcp"), 7};
   testing::FakeContext context;
   std::shared_ptr<ExampleApi> api = std::make_shared<ExampleApi>();
 

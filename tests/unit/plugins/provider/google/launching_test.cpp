@@ -10,7 +10,7 @@ namespace {
 using cloud::table_of;
 using cloud::text_of;
 
-const Owner somebody{"host", ProviderId("gcp"), 1};
+const Owner somebody{"zK_9-aB3xY0q", ProviderId("gcp"), 1};
 
 TEST(GoogleLabels, give_back_any_text_and_are_what_google_takes) {
   const std::map<std::string, std::string> tags{
@@ -41,25 +41,34 @@ TEST(GoogleLabels, those_of_a_team_stay_as_they_are) {
 }
 
 TEST(GoogleNames, are_functions_of_owner_and_key_and_give_the_key_back) {
-  const MachineName name = name_of(somebody, IdempotencyKey("host-7-12"));
-  EXPECT_TRUE(name.is_plain);
-  EXPECT_EQ(name.text, name_of(somebody, IdempotencyKey("host-7-12")).text);
-  EXPECT_EQ(key_in(name.text), IdempotencyKey("host-7-12"));
+  const IdempotencyKey key("zK_9-aB3xY0q-7-12");
+  const MachineName name = name_of(somebody, key);
+  EXPECT_TRUE(name.has_key);
+  EXPECT_TRUE(name.text.ends_with("-k-7-12")) << name.text;
+  EXPECT_EQ(name.text, name_of(somebody, key).text);
+  EXPECT_EQ(key_in(name.text, somebody.host_id), key);
   Owner other = somebody;
   other.provider_id = ProviderId("gcp2");
-  EXPECT_NE(name.text, name_of(other, IdempotencyKey("host-7-12")).text);
+  EXPECT_NE(name.text, name_of(other, key).text);
+  other = somebody;
+  other.host_id = "zk_9-ab3xy0q";
+  EXPECT_NE(name.text, name_of(other, IdempotencyKey("zk_9-ab3xy0q-7-12")).text);
   std::set<std::string> seen;
-  for (const char* key : {"UPPER", "a_b", "ends-", "", "ä", "x"}) {
-    const MachineName odd = name_of(somebody, IdempotencyKey(key));
+  for (const char* rest : {"UPPER", "a_b", "ends-", "", "ä", "x"}) {
+    const MachineName odd = name_of(somebody, IdempotencyKey(somebody.host_id + "-" + rest));
     EXPECT_LE(odd.text.size(), 63u);
     EXPECT_NE(odd.text.back(), '-');
-    EXPECT_TRUE(seen.insert(odd.text).second) << key;
-    EXPECT_EQ(odd.is_plain, std::string(key) == "x") << key;
-    EXPECT_EQ(key_in(odd.text).has_value(), odd.is_plain) << key;
+    EXPECT_TRUE(seen.insert(odd.text).second) << rest;
+    EXPECT_EQ(odd.has_key, std::string(rest) == "x") << rest;
+    EXPECT_EQ(key_in(odd.text, "h").has_value(), odd.has_key) << rest;
   }
-  EXPECT_LE(name_of(somebody, IdempotencyKey(std::string(500, 'k'))).text.size(), 63u);
-  for (const char* strange : {"", "muster-", "vm-1", "muster-12345678-k-"})
-    EXPECT_FALSE(key_in(strange)) << strange;
+  for (const std::string& strange : {std::string(500, 'k'), somebody.host_id, "x" + key.str(),
+                                     key.str() + std::string(500, '1')}) {
+    EXPECT_LE(name_of(somebody, IdempotencyKey(strange)).text.size(), 63u);
+    EXPECT_FALSE(name_of(somebody, IdempotencyKey(strange)).has_key) << strange;
+  }
+  for (const char* strange : {"", "muster-", "vm-1", "muster-0123456789abcdef-k-"})
+    EXPECT_FALSE(key_in(strange, "h")) << strange;
 }
 
 TEST(GoogleNames, a_request_id_is_a_uuid) {
@@ -101,7 +110,7 @@ TEST_F(GoogleLaunching, an_insert_has_all_that_workers_need) {
   const Instance& instance = *allocation->launches[0].instance;
   EXPECT_EQ(instance.worker_group.str(), "us-central1-a");
   EXPECT_EQ(instance.worker_pool_id.str(), "Proj/build");
-  EXPECT_EQ(instance.idempotency_key.str(), "host-7-1");
+  EXPECT_EQ(instance.idempotency_key, key(1));
   EXPECT_EQ(instance.epoch, 7);
   EXPECT_EQ(instance.capacity, 2);
   EXPECT_EQ(instance.tags.at("owner"), "x@y.z");
@@ -126,10 +135,19 @@ TEST_F(GoogleLaunching, many_are_one_bulk_insert_and_no_call_for_each) {
   for (std::size_t i = 0; i < 80; ++i) {
     const Launch& launch = allocation->launches[i];
     ASSERT_TRUE(launch.instance) << launch.error->message;
-    EXPECT_EQ(launch.instance->idempotency_key.str(), "host-7-" + std::to_string(i + 1));
+    EXPECT_EQ(launch.instance->idempotency_key, key(static_cast<int>(i) + 1));
     ids.insert(launch.instance->worker_id);
   }
   EXPECT_EQ(ids.size(), 80u);
+}
+
+TEST_F(GoogleLaunching, a_list_of_another_process_has_the_keys_of_a_bulk_insert) {
+  ASSERT_TRUE(provider().allocate(request(1, 7), context));
+  const auto listing = restart().list({owner}, context);
+  std::set<IdempotencyKey> listed, wanted;
+  for (const Instance& instance : listing->instances) listed.insert(instance.idempotency_key);
+  for (int number = 1; number <= 7; ++number) wanted.insert(key(number));
+  EXPECT_EQ(listed, wanted);
 }
 
 TEST_F(GoogleLaunching, types_of_disks_are_named_as_each_call_wants_them) {
@@ -142,7 +160,7 @@ TEST_F(GoogleLaunching, types_of_disks_are_named_as_each_call_wants_them) {
     return std::string(body.at("disks").at(0).at("initializeParams").at("diskType").as_string());
   };
   EXPECT_EQ(type_in(calls("instances.bulkInsert").at(0).body->at("instanceProperties")), "pd-ssd");
-  some.idempotency_keys = {IdempotencyKey("host-7-20")};
+  some.idempotency_keys = {key(20)};
   ASSERT_TRUE(provider().allocate(some, context));
   EXPECT_EQ(type_in(*calls("instances.insert").at(0).body), "zones/us-central1-a/diskTypes/pd-ssd");
 }
@@ -230,6 +248,47 @@ TEST_F(GoogleLaunching, an_operation_that_fails_at_once_is_a_typed_error) {
   EXPECT_EQ(error.hold, 180s);
 }
 
+// Of insert and of bulkInsert, at once and later.
+TEST_F(GoogleLaunching, an_operation_that_ended_with_trouble_of_googles_own_leaves_no_doubt) {
+  const auto expect_sure_failure = [&](const Error& error, const char* code) {
+    EXPECT_EQ(error.error_class, ErrorClass::capacity) << code;
+    EXPECT_EQ(error.code, code);
+    EXPECT_THAT(error.message, HasSubstr("an oops of Google"));
+    EXPECT_EQ(error.scope.launch_config_id, launch_config().launch_config_id.str());
+    EXPECT_FALSE(error.scope.zone);
+    EXPECT_EQ(error.hold, 30s);
+  };
+  int next = 1;
+  for (const char* code : {"INTERNAL_ERROR", "ABORTED", "NEVER_HEARD"})
+    for (const int count : {1, 6}) {
+      const AllocateRequest some = request(next, next + count - 1);
+      next += count;
+      api->operation_error = [&](const std::string&) {
+        return operation_error(code, "an oops of Google");
+      };
+      for (int repetition = 0; repetition < 2; ++repetition) {
+        const auto answer = provider().allocate(some, context);
+        for (const Launch& launch : answer->launches) {
+          ASSERT_TRUE(launch.error) << code;
+          expect_sure_failure(*launch.error, code);
+        }
+      }
+      api->operations_end = false;
+      const AllocateRequest later = request(next, next + count - 1);
+      next += count;
+      (void)provider().allocate(later, context);
+      api->end_operations();
+      api->operations_end = true;
+      const auto failed = provider().notices({owner}, context)->failed_launches;
+      for (const IdempotencyKey& key : later.idempotency_keys) {
+        const auto found = std::ranges::find(failed, key, &Notices::FailedLaunch::idempotency_key);
+        ASSERT_TRUE(found != failed.end()) << code << " " << key.str();
+        expect_sure_failure(found->error, code);
+      }
+    }
+  EXPECT_TRUE(api->instances().empty());
+}
+
 TEST_F(GoogleLaunching, of_a_bulk_insert_each_machine_has_its_own_end) {
   api->operation_error = [](const std::string& name) -> std::optional<json::object> {
     if (!name.ends_with("-3")) return std::nullopt;
@@ -268,7 +327,7 @@ TEST_F(GoogleLaunching, what_fails_later_is_told_until_the_host_has_heard_it) {
   for (int i = 0; i < 2; ++i) {
     const auto notices = provider().notices({owner}, context);
     ASSERT_EQ(notices->failed_launches.size(), 1u);
-    EXPECT_EQ(notices->failed_launches[0].idempotency_key.str(), "host-7-1");
+    EXPECT_EQ(notices->failed_launches[0].idempotency_key, key(1));
     EXPECT_EQ(notices->failed_launches[0].error.error_class, ErrorClass::capacity);
   }
   EXPECT_TRUE(provider().list({owner}, context)->instances.empty());
@@ -299,6 +358,28 @@ TEST_F(GoogleLaunching, machines_that_a_bulk_insert_has_not_named_are_not_lost) 
     EXPECT_TRUE(launch.instance);
   EXPECT_EQ(api->instances().size(), 6u);
   EXPECT_EQ(calls("instances.bulkInsert").size(), 1u);
+}
+
+TEST_F(GoogleLaunching, a_name_that_an_operation_finds_taken_is_the_machine_of_an_earlier_call) {
+  api->operations_end = false;
+  api->fault = [&](const Call& call) -> std::optional<ExampleApi::Fault> {
+    if (call.method != "instances.list") return std::nullopt;
+    return ExampleApi::Fault{Error::transient("no answer")};
+  };
+  (void)provider().allocate(request(1, 6), context);
+  const std::string name = name_of(owner, key(3)).text;
+  api->change(name,
+              [](json::object& machine) { machine.at("labels").as_object().erase("muster-call"); });
+  api->operation_error = [&](const std::string& target) -> std::optional<json::object> {
+    if (target != name) return std::nullopt;
+    return operation_error("RESOURCE_ALREADY_EXISTS", "The resource already exists");
+  };
+  api->fault = nullptr;
+  api->end_operations();
+  const auto answer = provider().allocate(request(1, 6), context);
+  for (const Launch& launch : answer->launches) EXPECT_TRUE(launch.instance);
+  EXPECT_TRUE(provider().notices({owner}, context)->failed_launches.empty());
+  EXPECT_EQ(api->instances().size(), 6u);
 }
 
 TEST_F(GoogleLaunching, a_name_that_is_taken_spoils_no_other_of_the_same_call) {
