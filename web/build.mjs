@@ -1,4 +1,4 @@
-// Makes the files of the dashboard, and the C++ that musterd and muster carry them in:
+// Makes the files of the dashboard, and the C++ in which the host and the command line have them:
 //   node build.mjs <output folder>
 // Runs beside node_modules. A file's name has a digest of its content, so that browsers may keep it for ever.
 import { createHash } from 'node:crypto';
@@ -72,7 +72,7 @@ async function dashboard() {
   cppFile('dashboard_files.cpp', 'host/api/dashboard.hpp', 'muster::api', files);
 }
 
-// One page with everything in it; muster puts its document in the place of the mark.
+// One page with everything in it; the command line puts its document in the place of the mark.
 async function simulation() {
   const { script, style } = await bundle('simulation.tsx');
   const digest = text => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;

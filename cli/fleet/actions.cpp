@@ -164,7 +164,7 @@ void show_payload_schema(const FleetOptions& options) {
   const json::value schema =
       answer_of(connect(options.host).get(api_path + pool_path(options) + "/payload-schema"));
   if (!schema.is_object()) fail(Error::internal("the host's answer cannot be read"));
-  print_json(schema.get_object());
+  print_json(table_of(schema.get_object(), "payloadSchema"));
 }
 
 void validate_payload(const FleetOptions& options) {

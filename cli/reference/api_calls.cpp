@@ -106,6 +106,15 @@ constexpr ApiCall all_calls[] = {
     {"GET /set-aside/{number}", "muster set-aside show"},
     {"POST /set-aside/{number}/retry", "muster set-aside retry"},
     {"DELETE /set-aside/{number}", "muster set-aside discard"},
+    // What the dashboard needs.
+    {"GET /history", "muster api"},
+    {"GET /pools/{workerPoolId}/history", "muster api"},
+    {"GET /changes", "muster api"},
+    {"POST /session", "muster api"},
+    {"GET /session", "muster api"},
+    {"DELETE /session", "muster api"},
+    {"GET /hosts", "muster hosts"},
+    {"POST /hosts/hand-over", "muster hosts hand-over"},
     // What workers and relays send themselves, with credentials of theirs.
     {"POST /registration-challenges", "muster api"},
     {"POST /relay-registrations", "muster api"},

@@ -46,7 +46,7 @@ WorkerPoolId pool_of(const Call& call) {
 Answer show_payload_schema(const Call& call, const fleet::Fleet& fleet, fleet::Now) {
   const fleet::Pool* pool = fleet.find_pool(pool_of(call));
   if (!pool || !pool->spec) return no_pool(call);
-  return json_answer(pool->spec->payload_schema);
+  return json_answer(json::object{{"payloadSchema", pool->spec->payload_schema}});
 }
 
 Answer check_payload(const Call& call) {

@@ -158,7 +158,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const ConnectionSettings& s
   constexpr int least = 120000;
   if (const int version = PQserverVersion(made->handle_); version < least)
     return Error::config("the database " + made->database_ + " is PostgreSQL " +
-                         std::to_string(version / 10000) + "; muster needs 12 or newer");
+                         std::to_string(version / 10000) + "; version 12 or newer is needed");
   if (auto prepared = made->prepare_session(); !prepared) return prepared.error();
   return made;
 }

@@ -365,7 +365,7 @@ TEST_F(OwnApi, every_answer_is_as_described) {
   const json::value events = asked(api, "events", 200, {}, "?after=0&limit=5");
   EXPECT_EQ(events.at("events").at(0).at("number").as_int64(), 1);
   asked(api, "events", 400, {}, "?after=x");
-  for (const char* list : {"listWebhooks", "listSetAside"}) asked(api, list, 200);
+  for (const char* list : {"listWebhooks", "listSetAside", "getHistory"}) asked(api, list, 200);
   asked(api, "getWebhook", 404, {{"name", "none"}});
   asked(api, "getWebhook", 200, {{"name", "nobody"}});
   const json::value letters = when("/webhooks/nobody/dead-letters", [](const json::value& v) {
@@ -377,9 +377,13 @@ TEST_F(OwnApi, every_answer_is_as_described) {
   asked(api, "retryDeadLetter", 202, {{"name", "nobody"}, {"number", number}});
   asked(api, "deleteDeadLetter", 204, {{"name", "nobody"}, {"number", number}});
 
+  for (const char* id : {"getPoolHistory", "getPayloadSchema"})
+    asked(api, id, 200, {{"workerPoolId", build}});
+
   // These have tests of their own.
-  answered.insert({"registerForRelay", "acceptEmptyWorkerConfigurations", "getSetAside",
-                   "discardSetAside", "retrySetAside", "diagnoseProvider"});
+  answered.insert({"handOver", "streamChanges", "validatePayload", "openSession", "getSession",
+                   "closeSession", "registerForRelay", "acceptEmptyWorkerConfigurations",
+                   "getSetAside", "discardSetAside", "retrySetAside", "diagnoseProvider"});
   std::string forgotten;
   for (const Operation& operation : api.operations())
     if (!answered.contains(operation.id)) forgotten += operation.id + " ";

@@ -68,8 +68,10 @@ class Postgres {
     pid_ = spawn({"postgres", "-D", cluster()});
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!ready()) {
-      if (::waitpid(pid_, nullptr, WNOHANG) != 0 || std::chrono::steady_clock::now() > end)
+      if (std::chrono::steady_clock::now() > end)
         throw std::runtime_error("postgres did not start: " + output());
+      // It refuses to start while a process of the one before is still ending.
+      if (::waitpid(pid_, nullptr, WNOHANG) != 0) pid_ = spawn({"postgres", "-D", cluster()});
       std::this_thread::sleep_for(1ms);
     }
   }

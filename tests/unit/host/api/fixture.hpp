@@ -44,7 +44,6 @@ class Fixture {
   std::shared_ptr<FakeClock> clock = std::make_shared<FakeClock>();
   store::MemoryStore store;
   auth::Authority authority{*clock};
-  http::WorkerThreads workers{2, 16, Log()};
   worker_logs::LogStore worker_logs;
   history::History history;
   std::function<pools::ProviderContext()> provider_context = [] {
@@ -52,6 +51,7 @@ class Fixture {
   };
   std::unique_ptr<fleet::Service> fleet;
   std::unique_ptr<http::Router> router;
+  http::WorkerThreads workers{2, 16, Log()};  // ends before what it works on
 
  private:
   int clients_ = 0;

@@ -65,13 +65,14 @@ TEST(Payloads, are_judged_with_the_place_of_each_mistake) {
   EXPECT_THAT(text, HasSubstr("command"));
   const Reply good = host.ask("POST", pool + "/validate-payload", R"({"command": "make"})");
   EXPECT_EQ(json::write(good.body), R"({"valid":true,"violations":[]})");
-  EXPECT_EQ(host.ask("GET", pool + "/payload-schema").body, json::value(with_command()));
+  EXPECT_EQ(host.ask("GET", pool + "/payload-schema").body,
+            json::value(json::object{{"payloadSchema", with_command()}}));
 }
 
 TEST(Payloads, of_a_pool_without_a_schema_all_fit) {
   Fixture host;
   configure(host, {});
-  EXPECT_EQ(json::write(host.ask("GET", pool + "/payload-schema").body), "{}");
+  EXPECT_EQ(json::write(host.ask("GET", pool + "/payload-schema").body), R"({"payloadSchema":{}})");
   EXPECT_EQ(json::write(host.ask("POST", pool + "/validate-payload", R"({"x": 1})").body),
             R"({"valid":true,"violations":[]})");
 }

@@ -11,6 +11,7 @@
 namespace muster::plugin_loader {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -68,12 +69,14 @@ TEST_F(BadPlugin, a_library_for_another_architecture_is_refused) {
   EXPECT_THAT(reason_for("good"), StartsWith("cannot be loaded: "));
 }
 
-TEST_F(BadPlugin, a_throw_in_a_static_constructor_kills_only_the_checking_child) {
+// It depends on the compiler whether the loader can catch what a constructor throws.
+TEST_F(BadPlugin, a_throw_in_a_static_constructor_ends_at_most_the_checking_child) {
   drop("throws_on_load");
   open();
   EXPECT_THAT(reason_for("throws_on_load"),
-              StartsWith("its process ended while starting, killed by Aborted"));
-  EXPECT_THAT(reason_for("throws_on_load"), HasSubstr("what():  static constructor"));
+              AnyOf(StartsWith("its process ended while starting, killed by Aborted"),
+                    StartsWith("cannot be loaded: ")));
+  EXPECT_THAT(reason_for("throws_on_load"), HasSubstr("static constructor"));
 }
 
 TEST_F(BadPlugin, a_crash_in_a_static_constructor_kills_only_the_checking_child) {
