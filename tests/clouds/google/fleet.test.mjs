@@ -59,6 +59,7 @@ describe('a fleet on Google', () => {
   });
 
   it('loses_no_machine_in_a_zone_that_cannot_be_reached', async () => {
+    await fleet.until('the preempted one is gone', async () => (await fleet.workers()).length === fleet.living().length);
     const ids = fleet.living().map(instance => instance.id).sort();
     const lists = fleet.fake.count('instances.aggregatedList');
     fleet.fake.configure({ unreachable: [...new Set(fleet.living().map(instance => instance.zone))] });
