@@ -35,7 +35,6 @@ std::optional<std::pair<Sha256, Sessions::Session>> session_of(const json::value
 }  // namespace
 
 Result<void> Sessions::keep(const std::filesystem::path& file, Time now) {
-  const std::lock_guard guard(mutex_);
   file_ = file;
   name_ = "muster-" + sha256_hex(random_token().reveal()).substr(0, 8);
   const auto text = read_file(file, largest_file);
@@ -56,13 +55,18 @@ Result<void> Sessions::keep(const std::filesystem::path& file, Time now) {
 // A file that cannot be written costs people a log-in after the next start, and nothing else.
 void Sessions::write() const {
   if (file_.empty()) return;
+  const std::lock_guard one_at_a_time(writing_);
   json::array rows;
-  for (const auto& [digest, session] : sessions_)
-    rows.push_back(json::object{{"digest", to_hex(digest)},
-                                {"kind", session.owner.kind == ClientKind::hawk ? "hawk" : "token"},
-                                {"clientId", session.owner.client_id},
-                                {"key", to_hex(session.owner.key)},
-                                {"expires", format_time(session.expires)}});
+  {
+    const std::lock_guard guard(mutex_);
+    for (const auto& [digest, session] : sessions_)
+      rows.push_back(
+          json::object{{"digest", to_hex(digest)},
+                       {"kind", session.owner.kind == ClientKind::hawk ? "hawk" : "token"},
+                       {"clientId", session.owner.client_id},
+                       {"key", to_hex(session.owner.key)},
+                       {"expires", format_time(session.expires)}});
+  }
   (void)write_file_atomically(
       file_, json::write(json::object{{"name", name_}, {"sessions", std::move(rows)}}), 0600);
 }
@@ -89,9 +93,11 @@ void Sessions::drop_surplus(const Owner& owner, Time now) {
 
 std::string Sessions::open(Owner owner, Time now) {
   std::string cookie = random_token().reveal();
-  const std::lock_guard guard(mutex_);
-  drop_surplus(owner, now);
-  sessions_[sha256(cookie)] = {std::move(owner), now + lifetime};
+  {
+    const std::lock_guard guard(mutex_);
+    drop_surplus(owner, now);
+    sessions_[sha256(cookie)] = {std::move(owner), now + lifetime};
+  }
   write();
   return cookie;
 }
@@ -105,8 +111,11 @@ std::optional<Sessions::Session> Sessions::find(std::string_view cookie, Time no
 }
 
 void Sessions::close(std::string_view cookie) {
-  const std::lock_guard guard(mutex_);
-  if (sessions_.erase(sha256(cookie)) != 0) write();
+  {
+    const std::lock_guard guard(mutex_);
+    if (sessions_.erase(sha256(cookie)) == 0) return;
+  }
+  write();
 }
 
 std::string Sessions::csrf_token(std::string_view cookie) {

@@ -57,9 +57,11 @@ class Sessions {
   using ByDigest = std::map<Sha256, Session>;
 
   void drop_surplus(const Owner& owner, Time now);
+  // Without mutex_, so that find() does not wait for it.
   void write() const;
 
-  mutable std::mutex mutex_;
+  mutable std::mutex writing_;  // before mutex_
+  mutable std::mutex mutex_;    // of what follows
   ByDigest sessions_;
   std::filesystem::path file_;
   std::string name_ = "muster-session";

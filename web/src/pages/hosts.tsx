@@ -1,8 +1,32 @@
-// The host that serves this page. One of several shows itself.
-import type { DemandSource, Status } from '../api_types';
+// The host that serves this page, and the others that share its database.
+import type { DemandSource, Hosts as HostList, Status } from '../api_types';
 import { Badge, Fact, Facts, Folded, Json, Loaded, Section, Since, Table, Time } from '../components';
 import { count } from '../format';
 import { ofFleet, useResource } from '../resource';
+
+type SharingHost = HostList['hosts'][number];
+
+function SharingHosts() {
+  const hosts = useResource<HostList>('hosts', ofFleet);
+  return (
+    <Loaded of={hosts} what="the hosts that share the database">
+      {value =>
+        value.hosts.length > 0 && (
+          <Section title="Hosts of this database">
+            <Table<SharingHost> caption="hosts that share the database" rows={value.hosts} rowKey={host => host.name} empty="No host." columns={[
+              { name: 'Host', cell: host => host.name },
+              { name: 'Role', cell: host => <Badge kind={host.role} /> },
+              { name: 'Epoch', number: true, cell: host => host.epoch },
+              { name: 'Address', cell: host => host.address },
+              { name: 'Version', cell: host => host.version },
+              { name: 'Seen', cell: host => `${Math.round(host.seenSecondsAgo)} s ago` },
+            ]} />
+          </Section>
+        )
+      }
+    </Loaded>
+  );
+}
 
 export function Hosts() {
   const status = useResource<Status>('status', news => news.type === 'event' || ofFleet(news));
@@ -25,6 +49,7 @@ export function Hosts() {
                 <Fact name="Configuration read"><Time at={value.configurationLoadedAt} /></Fact>
               </dl>
             </Section>
+            <SharingHosts />
             <Section title="Demand">
               <Table<DemandSource> caption="sources of demand" rows={value.fleet.demand ?? []} rowKey={source => source.name} empty="No sources of demand are configured; requests of teams are demand, too." columns={[
                 { name: 'Source', cell: source => source.name },
