@@ -22,7 +22,7 @@ void add_import_commands(CLI::App& app) {
       "deployment, which is asked with TASKCLUSTER_CLIENT_ID, TASKCLUSTER_ACCESS_TOKEN and\n"
       "TASKCLUSTER_CERTIFICATE if they are set. Each pool becomes one file, which `muster check` "
       "takes. The\n"
-      "report says what could not be carried over; secrets never are.\n"
+      "report says what could not be carried over; what looks like a secret is left out.\n"
       "\n"
       "Exit code: 0 everything was carried over, 1 nothing was written, 2 wrong command line, 3 "
       "written,\n"

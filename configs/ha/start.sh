@@ -28,8 +28,11 @@ trap 'exit 0' INT TERM
 "${as[@]}" "$server/initdb" -D "$folder/postgres/cluster" -U muster --auth=trust --no-sync >/dev/null
 "${as[@]}" "$server/pg_ctl" -w -D "$folder/postgres/cluster" -o "-p 5632 -k $folder/postgres -h 127.0.0.1" \
   -l "$folder/postgres/log" start >/dev/null
+key=$(head -c 32 /dev/urandom | base64) # decrypts the secrets of clients; all hosts have the same
 for i in 1 2 3; do
   mkdir "$folder/host-$i"
+  mkdir -m 755 "$folder/host-$i/data"
+  (umask 077 && echo "$key" >"$folder/host-$i/data/secrets.key")
   (umask 077 && echo "three-hosts-of-a-tour-share-this-token" >"$folder/host-$i/token")
   cat >"$folder/host-$i/muster.toml" <<TOML
 listen = "127.0.0.1:861$i"

@@ -96,6 +96,8 @@ void Authority::put(Client client) {
   Snapshot next = *impl_->snapshot();
   const std::string id = client.client_id;
   const ClientKind kind = client.kind;
+  // A session that only rested while its client was disabled could be a stolen one.
+  if (client.disabled) impl_->sessions.close_all_of(kind, id);
   next.put.of(kind)[id] = known(std::move(client), next.roles);
   impl_->publish(std::move(next));
 }
@@ -103,8 +105,10 @@ void Authority::put(Client client) {
 void Authority::remove(const std::string& client_id) {
   const std::lock_guard one(impl_->changing);
   Snapshot next = *impl_->snapshot();
-  if (next.put.hawk.erase(client_id) + next.put.tokens.erase(client_id) != 0)
-    impl_->publish(std::move(next));
+  if (next.put.hawk.erase(client_id) + next.put.tokens.erase(client_id) == 0) return;
+  for (const ClientKind kind : {ClientKind::hawk, ClientKind::token})
+    impl_->sessions.close_all_of(kind, client_id);
+  impl_->publish(std::move(next));
 }
 
 bool Authority::is_configured(const std::string& client_id) const {

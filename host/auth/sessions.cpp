@@ -118,6 +118,17 @@ void Sessions::close(std::string_view cookie) {
   write();
 }
 
+void Sessions::close_all_of(ClientKind kind, const std::string& client_id) {
+  {
+    const std::lock_guard guard(mutex_);
+    if (std::erase_if(sessions_, [&](const auto& entry) {
+          return entry.second.owner.kind == kind && entry.second.owner.client_id == client_id;
+        }) == 0)
+      return;
+  }
+  write();
+}
+
 std::string Sessions::csrf_token(std::string_view cookie) {
   return sha256_hex("csrf\n" + std::string(cookie));
 }

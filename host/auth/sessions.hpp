@@ -46,6 +46,9 @@ class Sessions {
   // Waits for disk. Idempotent.
   void close(std::string_view cookie);
 
+  // All of a client, for it was disabled or removed. Waits for disk. Idempotent.
+  void close_all_of(ClientKind kind, const std::string& client_id);
+
   // The cookie's name, which no other host on the same machine has.
   const std::string& name() const { return name_; }
 

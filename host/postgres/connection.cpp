@@ -20,12 +20,10 @@ struct OptionsDeleter {
 };
 using Options = std::unique_ptr<PQconninfoOption, OptionsDeleter>;
 
-Options parse(const std::string& address, std::string& problem) {
+Options parse(const std::string& address) {
   char* message = nullptr;
   Options options(PQconninfoParse(address.c_str(), &message));
-  if (message) problem = message;
   PQfreemem(message);
-  while (problem.ends_with('\n')) problem.pop_back();
   return options;
 }
 
@@ -104,25 +102,23 @@ std::string described(PGconn* handle, const ConnectionSettings& settings) {
   const auto text = [](const char* words) { return std::string(words ? words : ""); };
   const std::string host = text(PQhost(handle)), name = text(PQdb(handle));
   if (!host.empty()) return name + " on " + host + ":" + text(PQport(handle));
-  std::string ignored;
-  const Options options = parse(settings.address, ignored);
+  const Options options = parse(settings.address);
   return option(options, "dbname") + " on " + option(options, "host");
 }
 
 }  // namespace
 
 std::string mistake_in_address(const std::string& address) {
-  std::string problem;
-  const Options options = parse(address, problem);
-  if (!options) return problem.empty() ? "it cannot be understood" : problem;
+  const Options options = parse(address);
+  // What libpq says of it repeats the address, and a password may be in that.
+  if (!options) return "it cannot be understood; write postgresql://user@host/database";
   if (option(options, "dbname").empty())
     return "it names no database: postgresql://user@host/database";
   return {};
 }
 
 std::string warning_about_address(const std::string& address) {
-  std::string problem;
-  const Options options = parse(address, problem);
+  const Options options = parse(address);
   if (!options) return {};
   if (!option(options, "password").empty())
     return "the password is in the address: move it into a file and name that in "

@@ -45,7 +45,12 @@ class RelayedStream final : public http::Stream {
 
 struct ClientGone {};
 
+// For everybody who asks; the reason, which may name what only operators should know, is in the
+// log.
+constexpr const char* not_led = "no host leads at the moment; the log of each host has the reason";
+
 bool wants_a_stream(const http::Request& request) {
+  if (request.method == "GET" && request.path == "/api/muster/v1/changes") return true;
   const auto accept = request.header("Accept");
   return request.method == "GET" && request.path == "/api/muster/v1/events" &&
          request.query.find("limit=") == std::string::npos &&
@@ -70,10 +75,17 @@ http_client::Request request_to(const std::string& leader, const http::Request& 
   return to;
 }
 
+// This host's own server writes these into every answer.
+bool is_written_here(std::string_view header) {
+  const std::string name = to_lower(header);
+  return name == "x-for-request-id" || name == "x-for-trace-id" ||
+         name == "x-content-type-options" || name.starts_with("access-control-");
+}
+
 http::Response response_of(http_client::Response&& from) {
   http::Response to{from.status, {}, std::move(from.body)};
   for (const http_client::Header& header : from.headers)
-    if (is_handed_on(header.name) && header.name != role_header)
+    if (is_handed_on(header.name) && header.name != role_header && !is_written_here(header.name))
       to.headers.push_back({header.name, header.value});
   return to;
 }
@@ -119,8 +131,15 @@ FollowerFront::FollowerFront(Parts parts)
   const auto handler = [this](http::Request&& request, const http::Reply& reply) {
     hand_on(std::move(request), reply);
   };
+  // The leader checks credentials; without any, no large body is taken for it.
+  http::RouteRules rules;
+  rules.check_head = [](http::Request& request) -> std::optional<http::Response> {
+    if (request.header("Authorization") || request.header("Cookie")) return std::nullopt;
+    return http::error_answer(request, 401, "AuthenticationFailed",
+                              "a body of this size needs credentials");
+  };
   for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE"})
-    for (const char* pattern : {"/", "/{*path}"}) router_.add(method, pattern, handler);
+    for (const char* pattern : {"/", "/{*path}"}) router_.add(method, pattern, handler, rules);
 }
 
 FollowerFront::~FollowerFront() {
@@ -131,8 +150,7 @@ FollowerFront::~FollowerFront() {
 http::Response FollowerFront::readiness(const http::Request& request) const {
   const leadership::View view = parts_.view();
   if (view.role != leadership::Role::following)
-    return http::error_answer(request, 503, "NotReady", "no host leads: " + view.problem,
-                              {{"role", "neither"}});
+    return http::error_answer(request, 503, "NotReady", not_led, {{"role", "neither"}});
   return http::json_answer(json::object{{"status", "ready"},
                                         {"role", "following"},
                                         {"leader", view.lead.holder},
@@ -155,13 +173,10 @@ void FollowerFront::hand_on(http::Request&& request, const http::Reply& reply) {
 
 void FollowerFront::carry(const http::Request& request, const http::Reply& reply) {
   const SteadyTime until = parts_.clock->steady() + parts_.patience;
-  std::string problem = "no host leads";
+  std::string problem = not_led;
   for (; !stopping_ && parts_.clock->steady() < until; std::this_thread::sleep_for(50ms)) {
     const leadership::View view = parts_.view();
-    if (view.role != leadership::Role::following || view.lead.address.empty()) {
-      if (!view.problem.empty()) problem = view.problem;
-      continue;
-    }
+    if (view.role != leadership::Role::following || view.lead.address.empty()) continue;
     http_client::Request to = request_to(view.lead.address, request, parts_.name);
     std::shared_ptr<RelayedStream> stream;
     if (wants_a_stream(request))
@@ -185,8 +200,7 @@ void FollowerFront::carry(const http::Request& request, const http::Reply& reply
       if (stream) return stream->end();  // its client connects again
       using Kind = http_client::Failure::Kind;
       if (!answer) {
-        problem = "the leading host " + view.lead.holder +
-                  " does not answer: " + answer.error().description();
+        problem = "the leading host " + view.lead.holder + " does not answer";
         const bool sent =
             answer.error().kind != Kind::no_connection && answer.error().kind != Kind::name_unknown;
         if (after_failure(request.method, sent) == Forwarding::again) continue;

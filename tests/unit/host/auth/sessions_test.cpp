@@ -53,6 +53,20 @@ class SessionTest : public ::testing::Test {
   Authority authority{clock};
 };
 
+TEST_F(SessionTest, of_a_client_that_was_disabled_does_not_come_back_with_it) {
+  Client guest = token_client("guest", "the guest's token", {"muster:get:*"});
+  authority.put(guest);
+  auto opened = authority.open_session(from_page("POST"), {"the guest's token", "", Secret("")});
+  ASSERT_TRUE(opened);
+  const std::string cookie = cookie_of(*opened);
+  ASSERT_EQ(who(with_cookie(cookie)), "guest");
+  guest.disabled = true;
+  authority.put(guest);
+  guest.disabled = false;
+  authority.put(guest);
+  EXPECT_NE(who(with_cookie(cookie)), "guest");
+}
+
 TEST_F(SessionTest, a_wrong_secret_opens_none) {
   for (const Authority::Login& login :
        {Authority::Login{"wrong", "", Secret("")}, Authority::Login{"", "", Secret("")},
