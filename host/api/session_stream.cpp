@@ -38,15 +38,15 @@ class SessionStream final : public http::Stream {
 
 std::shared_ptr<http::Stream> while_session_lasts(const endpoints::Call& call,
                                                   std::shared_ptr<http::Stream> stream) {
-  const auth::Authority& authority = *call.host().authority;
-  if (!authority.session_expires(call.request())) return stream;
+  const auth::Authority* authority = call.host().authority;
+  if (!authority || !authority->session_expires(call.request())) return stream;
   http::Request head;
   head.method = call.request().method;
   head.path = call.request().path;
   head.headers = call.request().headers;
   head.forwarded = call.request().forwarded;
   head.secure = call.request().secure;
-  return std::make_shared<SessionStream>(std::move(head), authority, call.host().clock,
+  return std::make_shared<SessionStream>(std::move(head), *authority, call.host().clock,
                                          std::move(stream));
 }
 
