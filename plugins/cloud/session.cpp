@@ -33,6 +33,19 @@ Next next_after(const http_client::Failure& failure) {
 
 }  // namespace
 
+Reading::Next next_after(const ErrorRow* row, const Error& error) {
+  if (row && row->refused) return Next::refused;
+  if (error.error_class == ErrorClass::throttle) return Next::slow_down;
+  return error.error_class == ErrorClass::transient ? Next::repeat : Next::done;
+}
+
+std::string advice_for(int status) {
+  if (status >= 300 && status < 400)
+    return "; a redirect is not followed: correct the provider's endpoints";
+  if (status == 407) return "; the proxy wants a login: correct the provider's proxy";
+  return "; is there a proxy or a login page in between? See the provider's endpoints and proxy";
+}
+
 milliseconds time_for(milliseconds configured, milliseconds time_left) {
   const auto margin = std::clamp<milliseconds>(time_left / 10, 20ms, 500ms);
   return std::min(configured, time_left - margin);

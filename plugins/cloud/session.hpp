@@ -10,6 +10,7 @@
 #include <muster/error.hpp>
 
 #include "lib/http_client/retry.hpp"
+#include "plugins/cloud/error_table.hpp"
 #include "plugins/cloud/timing.hpp"
 #include "plugins/cloud/token_bucket.hpp"
 #include "plugins/cloud/transport.hpp"
@@ -30,6 +31,13 @@ struct Reading {
   // has to refuse any.
   std::optional<double> remaining = {};
 };
+
+// What an error that the cloud answered with leads to. `row`: of its code; null if there is none.
+Reading::Next next_after(const ErrorRow* row, const Error& error);
+
+// Ends a sentence about an answer that is none of the cloud's: what stands in between, and which
+// setting is about it.
+std::string advice_for(int status);
 
 struct Exchange {
   std::string api;     // names the token bucket: the calls that the cloud counts together

@@ -19,19 +19,6 @@ cloud::BucketSettings rate_of(const std::string& action) {
   return {.per_second = 5, .burst = 50};
 }
 
-Next next_after(const cloud::ErrorRow* row, const Error& error) {
-  if (row && row->refused) return Next::refused;
-  if (error.error_class == ErrorClass::throttle) return Next::slow_down;
-  return error.error_class == ErrorClass::transient ? Next::repeat : Next::done;
-}
-
-std::string advice_for(int status) {
-  if (status >= 300 && status < 400)
-    return "; a redirect is not followed: correct the provider's endpoints";
-  if (status == 407) return "; the proxy wants a login: correct the provider's proxy";
-  return "; is there a proxy or a login page in between? See the provider's endpoints and proxy";
-}
-
 }  // namespace
 
 // One call on its way.
@@ -138,7 +125,7 @@ cloud::Reading Wire::read(Sent& sent, const http_client::Response& response) {
   }
   const bool is_page = describe_body(response.body).starts_with("a web page");
   return {is_page ? Next::done : Next::repeat,
-          strange_answer(sent, answer.error().message + (is_page ? advice_for(200) : ""))};
+          strange_answer(sent, answer.error().message + (is_page ? cloud::advice_for(200) : ""))};
 }
 
 cloud::Reading Wire::read_failure(const Sent& sent, const http_client::Response& response) {
@@ -151,14 +138,14 @@ cloud::Reading Wire::read_failure(const Sent& sent, const http_client::Response&
     Error error =
         strange_answer(sent, "answered with HTTP status " + std::to_string(response.status) +
                                  " and " + cloud::printable(describe_body(response.body)));
-    if (response.status < 500) error.message += advice_for(response.status);
+    if (response.status < 500) error.message += cloud::advice_for(response.status);
     if (response.status == 407) error.error_class = ErrorClass::auth;
     if (response.status == 429) error.error_class = ErrorClass::throttle;
     if (response.status == 429) return {Next::slow_down, std::move(error)};
     return {response.status >= 500 ? Next::repeat : Next::done, std::move(error)};
   }
   Error error = classify(sent.name, said, sent.call.region, sent.call.about);
-  const Next next = next_after(errors_.find(said.code), error);
+  const Next next = cloud::next_after(errors_.find(said.code), error);
   return {next, std::move(error)};
 }
 

@@ -59,13 +59,6 @@ std::string describe_body(std::string_view body) {
   return "something that is no JSON: " + cloud::printable(body, 100);
 }
 
-std::string advice_for(int status) {
-  if (status >= 300 && status < 400)
-    return "; a redirect is not followed: correct the provider's endpoints";
-  if (status == 407) return "; the proxy wants a login: correct the provider's proxy";
-  return "; is there a proxy or a login page in between? See the provider's endpoints and proxy";
-}
-
 }  // namespace
 
 std::optional<double> remaining_calls(const http_client::Response& response) {
@@ -186,7 +179,7 @@ cloud::Reading Wire::read(Sent& sent, const http_client::Response& response) {
   const std::string body = describe_body(response.body);
   const bool is_page = body == "a web page";
   return {is_page ? Next::done : Next::repeat,
-          strange_answer(sent, "answered with " + (is_page ? body + advice_for(200)
+          strange_answer(sent, "answered with " + (is_page ? body + cloud::advice_for(200)
                                                            : "JSON that is cut off or wrong (" +
                                                                  document.error().message + ")"))};
 }
@@ -200,7 +193,7 @@ cloud::Reading Wire::read_failure(const Sent& sent, const http_client::Response&
     Error error =
         strange_answer(sent, "answered with HTTP status " + std::to_string(response.status) +
                                  " and " + describe_body(response.body));
-    if (response.status < 500) error.message += advice_for(response.status);
+    if (response.status < 500) error.message += cloud::advice_for(response.status);
     if (response.status == 401 || response.status == 407) error.error_class = ErrorClass::auth;
     if (response.status == 401) return {Next::refused, std::move(error)};
     return {response.status >= 500 ? Next::repeat : Next::done, std::move(error)};

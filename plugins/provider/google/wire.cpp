@@ -20,19 +20,6 @@ cloud::BucketSettings rate_of(const Method& method) {
   return {.per_second = 12, .burst = 200};
 }
 
-Next next_after(const cloud::ErrorRow* row, const Error& error) {
-  if (row && row->refused) return Next::refused;
-  if (error.error_class == ErrorClass::throttle) return Next::slow_down;
-  return error.error_class == ErrorClass::transient ? Next::repeat : Next::done;
-}
-
-std::string advice_for(int status) {
-  if (status >= 300 && status < 400)
-    return "; a redirect is not followed: correct the provider's endpoints";
-  if (status == 407) return "; the proxy wants a login: correct the provider's proxy";
-  return "; is there a proxy or a login page in between? See the provider's endpoints and proxy";
-}
-
 bool flag(const json::object& object, const char* key) {
   const json::value* found = object.if_contains(key);
   return found && found->is_bool() && found->get_bool();
@@ -192,7 +179,7 @@ cloud::Reading Wire::read(Sent& sent, const http_client::Response& response) con
   const std::string body = describe_body(response.body);
   const bool is_page = body == "a web page";
   return {is_page ? Next::done : Next::repeat,
-          strange_answer(sent, "answered with " + body + (is_page ? advice_for(200) : ""))};
+          strange_answer(sent, "answered with " + body + (is_page ? cloud::advice_for(200) : ""))};
 }
 
 cloud::Reading Wire::read_failure(const Sent& sent, const http_client::Response& response) const {
@@ -200,13 +187,13 @@ cloud::Reading Wire::read_failure(const Sent& sent, const http_client::Response&
   cloud::CloudError said = read_error(errors_, response.status, redactor_.redact(response.body));
   if (!said.code.empty()) {
     Error error = classify(errors_, sent.name, said, sent.call.about);
-    const Next next = next_after(errors_.find(said.code), error);
+    const Next next = cloud::next_after(errors_.find(said.code), error);
     return {next, std::move(error)};
   }
   Error error =
       strange_answer(sent, "answered with HTTP status " + std::to_string(response.status) +
                                " and " + cloud::printable(describe_body(response.body)));
-  if (response.status < 500) error.message += advice_for(response.status);
+  if (response.status < 500) error.message += cloud::advice_for(response.status);
   if (response.status == 407) error.error_class = ErrorClass::auth;
   if (response.status == 429) error.error_class = ErrorClass::throttle;
   if (response.status == 429) return {Next::slow_down, std::move(error)};
