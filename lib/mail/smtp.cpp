@@ -1,7 +1,6 @@
 #include "lib/mail/smtp.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <curl/curl.h>
 #include <memory>
 
@@ -25,8 +24,7 @@ struct Upload {
 
 std::size_t give_bytes(char* to, std::size_t size, std::size_t count, void* from) {
   auto& upload = *static_cast<Upload*>(from);
-  const std::size_t bytes = std::min(size * count, upload.text.size() - upload.sent);
-  std::memcpy(to, upload.text.data() + upload.sent, bytes);
+  const std::size_t bytes = upload.text.copy(to, size * count, upload.sent);
   upload.sent += bytes;
   return bytes;
 }

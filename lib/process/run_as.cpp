@@ -97,8 +97,8 @@ Result<std::optional<RunAs>> choose_worker_user(const std::optional<std::string>
   }
   if (own.uid != 0) return Chosen();
   for (const char* name : {"muster-worker", "nobody"})
-    if (const auto user = find(name); user && user->uid != 0 && is_mapped(user->uid, own.uid_map))
-      return Chosen(*user);
+    if (auto user = find(name); user && user->uid != 0 && is_mapped(user->uid, own.uid_map))
+      return user;
   constexpr uid_t by_custom = 65534;  // what nobody is everywhere
   if (is_mapped(by_custom, own.uid_map)) return Chosen(RunAs{by_custom, by_custom, ""});
   // If one user is all that this namespace has, root is that ordinary user outside of it.
