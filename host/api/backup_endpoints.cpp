@@ -29,7 +29,7 @@ bool is_backup_name(std::string_view name) {
 // The name in the folder; a whole path counts if it leads right there.
 Result<std::string> backup_name(const std::string& file, const fs::path& folder) {
   const fs::path path(file);
-  const std::string name = path.filename().string();
+  std::string name = path.filename().string();
   if (is_backup_name(name) && (file == name || path.parent_path() == folder)) return name;
   return Error::invalid("`file` must be a name of 1 to " + std::to_string(longest_name) +
                         " letters, digits, dots, dashes and underscores that begins with a letter "

@@ -51,7 +51,7 @@ queue::TeamId team_of(const Call& call) {
 
 // 0 for what is no number: nobody has that.
 std::int64_t request_number_of(const Call& call) {
-  const std::string text = call.parameter("requestId");
+  const std::string& text = call.parameter("requestId");
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc{} && end == text.data() + text.size() ? number : 0;

@@ -80,7 +80,7 @@ Answer list_team_pools(const Call&, const Fleet& fleet, Now) {
 // Answers with the pool as it is then; with nothing if it is gone.
 template <class Change>
 FleetChange changing_pool(const Call& call, Change change) {
-  return [id = call.worker_pool_id(), change](Fleet& fleet, Now now) -> Answer {
+  return [id = call.worker_pool_id(), change = std::move(change)](Fleet& fleet, Now now) -> Answer {
     if (const auto done = change(fleet.change_queue(now), id, now.wall); !done)
       return to_failure(done.error());
     const queue::TeamPool* pool = fleet.queue().find_pool(id);

@@ -62,7 +62,7 @@ Authority::Authority(const Clock& clock, AuthoritySettings settings, TimeWatch* 
     : impl_(std::make_unique<Impl>(clock, settings, watch)) {
   Snapshot first;
   first.roles = std::make_shared<const Roles>();
-  first.settings = std::move(settings);
+  first.settings = settings;
   impl_->publish(std::move(first));
   put({host_client_id, ClientKind::hawk, {{random_token()}}, {"*"}});
 }
@@ -72,7 +72,7 @@ Authority::~Authority() = default;
 void Authority::configure(std::vector<Client> clients, Roles roles, AuthoritySettings settings) {
   const std::lock_guard one(impl_->changing);
   Snapshot next = *impl_->snapshot();
-  next.settings = std::move(settings);
+  next.settings = settings;
   const bool same_roles = roles == *next.roles;
   if (!same_roles) next.roles = std::make_shared<const Roles>(std::move(roles));
   auto before = std::exchange(next.configured, {});

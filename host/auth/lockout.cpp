@@ -60,7 +60,9 @@ void Lockout::make_room(Shard& shard, SteadyTime now, const LockoutSettings& set
   std::nth_element(times.begin(), middle, times.end());
   std::size_t left = times.size() / 2 + 1;  // many may have failed at the same time
   std::erase_if(shard.peers, [&, bound = *middle](const auto& peer) {
-    return peer.second.last <= bound && left > 0 && left-- > 0;
+    if (peer.second.last > bound || left == 0) return false;
+    --left;
+    return true;
   });
 }
 

@@ -18,7 +18,7 @@ std::string_view to_string(DemandType type) {
 }
 
 std::string HostConfiguration::place_of(std::string_view pointer) const {
-  const std::string name = file.empty() ? "(built-in configuration)" : file.string();
+  std::string name = file.empty() ? "(built-in configuration)" : file.string();
   if (!document) return name;
   const Position position = document->value_position(pointer);
   return name + ":" + std::to_string(position.line) + ":" + std::to_string(position.column);

@@ -24,7 +24,7 @@ std::string plugin_of(const fs::path& manifest) {
   const auto parsed = parse_toml(*text);
   const auto* document = boost::variant2::get_if<TomlDocument>(&parsed);
   if (!document) return {};
-  const std::string name = text_of(document->root, "name");
+  std::string name = text_of(document->root, "name");
   const std::string kind = text_of(document->root, "kind");
   if (name.empty() || name.find('/') != std::string::npos) return name;
   return kind.empty() ? std::string() : kind + "/" + name;

@@ -30,7 +30,7 @@ std::string read_count(const json::value& value, Count& into) {
     if (key == "pending" && read)
       into.pending = *read;
     else if (key == "claimed" && read)
-      into.claimed = *read;
+      into.claimed = read;
     else if (key == "pending" || key == "claimed")
       return not_a_number(key == "pending" ? "pending" : "claimed", member);
     else

@@ -28,7 +28,7 @@ class TaskclusterSource final : public DemandSource {
   Result<Answer> poll(const std::vector<WorkerPoolId>& pools, const Context& context) override {
     if (const auto url = parse_http_url(settings_.root_url); !url)
       return Error::config(settings_.root_url + " " + url.error().message);
-    const auto read = read_credentials();
+    auto read = read_credentials();
     if (!read) return read.error();
     credentials_ = std::move(*read);
     forget_others(pools);
@@ -124,7 +124,7 @@ class TaskclusterSource final : public DemandSource {
   std::string take(const WorkerPoolId& pool, const http_client::Answer& got, Time asked) {
     error_class_ = ErrorClass::transient;
     if (!got) return "did not answer: " + got.error().message;
-    const std::string answered = "answered " + std::to_string(got->status) + code_in(got->body);
+    std::string answered = "answered " + std::to_string(got->status) + code_in(got->body);
     if (got->status == 401 || got->status == 403) error_class_ = ErrorClass::auth;
     if (got->status == 403)
       return answered + "; the client needs the scopes queue:pending-count:" + pool.str() +

@@ -14,7 +14,7 @@ constexpr std::string_view no_standard_exception = "an exception that is no std:
 
 // Runs the work, which answers the call. An exception would end the host on threads of others.
 template <class Work>
-void guarded(const CallPtr& call, Work work) {
+void guarded(const CallPtr& call, const Work& work) {
   try {
     work();
   } catch (const std::exception& error) {

@@ -11,7 +11,7 @@ EventLog::EventLog(const store::Store& store, std::size_t in_memory)
 
 Result<void> EventLog::load(std::int64_t newest) {
   std::vector<Event> found;
-  const auto read = store::read_rows<Event>(
+  auto read = store::read_rows<Event>(
       store_, [&](Event event) { found.push_back(std::move(event)); },
       {.table = &store::table_of<Event>, .backwards = true, .limit = in_memory_});
   if (!read) return read;

@@ -11,7 +11,7 @@ constexpr std::size_t most_bytes = 64 << 10;  // for one pull
 
 // A client that is ahead of this log has read another one: it gets all events of this one.
 EventStream::EventStream(StreamParts parts, Filter filter, const EventQuery::Start& start)
-    : parts_(parts),
+    : parts_(std::move(parts)),
       filter_(std::move(filter)),
       all_(filter_.passes_all()),
       cursor_(*parts_.log, start.unknown ? 0 : start.after),

@@ -131,12 +131,12 @@ void Service::start_housekeeping() {
       }});
 }
 
-void Service::reconfigure(std::shared_ptr<const config::HostConfiguration> configuration) {
+void Service::reconfigure(const config::HostConfiguration& configuration) {
   const std::lock_guard guard(reconfiguring_);
-  most_streams_of_client_ = configuration->events.most_streams_of_client;
+  most_streams_of_client_ = configuration.events.most_streams_of_client;
   if (stopped_ || !submit_) return;
-  reconfigure_webhooks(configuration->webhooks);
-  reconfigure_amqp(configuration->amqp);
+  reconfigure_webhooks(configuration.webhooks);
+  reconfigure_amqp(configuration.amqp);
 }
 
 void Service::reconfigure_webhooks(const std::vector<config::WebhookSettings>& wanted) {

@@ -63,7 +63,7 @@ class Service {
   Result<void> start(DeliveryStore::Submit submit);
   // Ends webhooks that are gone, begins those that are new, goes on with the others. Waits for
   // requests under way to be given up.
-  void reconfigure(std::shared_ptr<const config::HostConfiguration> configuration);
+  void reconfigure(const config::HostConfiguration& configuration);
   // Sends no more. IDEMPOTENT.
   void stop();
 

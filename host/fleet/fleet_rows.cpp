@@ -28,7 +28,8 @@ Result<std::unique_ptr<Fleet>> Fleet::load(const store::Store& store, Settings s
                                            const std::string& host_id, Now now) {
   store.set_aside().clear();
   std::map<std::string, std::string> host;
-  auto read = store::read_rows<HostRow>(store, [&](HostRow row) { host[row.name] = row.value; });
+  auto read =
+      store::read_rows<HostRow>(store, [&](const HostRow& row) { host[row.name] = row.value; });
   if (!read) return read.error();
   // As another host it would take all instances for another's, and launch them again.
   if (store.set_aside().size() > 0)

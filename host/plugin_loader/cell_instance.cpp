@@ -88,7 +88,7 @@ Result<void> CellInstance::create(const json::object& config) {
   void* instance = nullptr;
   Outcome created = state.run([&] { return library_->plugin().create(&state.raw(), &instance); });
   if (!created.result) {
-    Error error = std::move(created.result.error());
+    Error error = created.result.error();
     error.message = "create failed: " + error.message;
     return error;
   }

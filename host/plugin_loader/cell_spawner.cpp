@@ -84,7 +84,7 @@ Result<CellProcess> spawn_here(const std::filesystem::path& program,
 
 }  // namespace
 
-CellSpawner::CellSpawner(std::filesystem::path program)
+CellSpawner::CellSpawner(const std::filesystem::path& program)
     : program_(std::filesystem::absolute(program)), thread_([this] { run(); }) {}
 
 CellSpawner::~CellSpawner() {

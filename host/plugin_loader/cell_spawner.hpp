@@ -32,7 +32,7 @@ struct CellProcess {
 class CellSpawner {
  public:
   // `program` is muster-cell.
-  explicit CellSpawner(std::filesystem::path program);
+  explicit CellSpawner(const std::filesystem::path& program);
   ~CellSpawner();
   CellSpawner(const CellSpawner&) = delete;
   CellSpawner& operator=(const CellSpawner&) = delete;

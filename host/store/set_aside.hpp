@@ -50,6 +50,7 @@ class RowsSetAside {
       if (entry.number == number) {
         entry.row = std::move(row);
         entry.reason = std::move(reason);
+        return;
       }
   }
   void forget(std::int64_t number) {

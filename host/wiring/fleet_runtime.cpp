@@ -330,7 +330,7 @@ void FleetRuntime::configuration_changed(
   replaced.reset();
   replaced_demand.reset();
   providers_.configure(next);
-  events_->reconfigure(next);
+  events_->reconfigure(*next);
   if (other_queue)
     fleet_->post([settings = queue_settings(next->queue)](fleet::Fleet& fleet, fleet::Now now) {
       fleet.configure_queue(settings, now);

@@ -158,7 +158,7 @@ Registered WorkerRegistration::renew(Index index, const Sha256& secret, const Sh
 }
 
 Result<Index> WorkerRegistration::renewing(const WorkerName& name, const Sha256& secret) const {
-  const auto index = table_.known(name);
+  auto index = table_.known(name);
   if (!index) return index.error();
   const Worker& worker = workers_[*index];
   if (worker.state == WorkerState::requested)

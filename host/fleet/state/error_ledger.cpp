@@ -74,7 +74,7 @@ ErrorLedger::Dropped ErrorLedger::add(const PoolErrorRow& row) {
   Kept& kept = kept_[row.worker_pool_id];
   const Entry entry{row.number, row.at, bytes_of(row), worker_of(row)};
   Dropped dropped;
-  const auto drop = [&](auto at) {
+  const auto drop = [&](const auto& at) {
     dropped.push_back(at->number);
     kept.bytes -= at->bytes;
     kept.entries.erase(at);

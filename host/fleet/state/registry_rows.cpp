@@ -79,7 +79,7 @@ Result<void> Registry::load(const store::Store& store) {
 }
 
 Result<void> Registry::load_pools(const store::Store& store) {
-  return store::read_rows<PoolRow>(store, [&](PoolRow row) -> Result<void> {
+  return store::read_rows<PoolRow>(store, [&](const PoolRow& row) -> Result<void> {
     if (!may_be_pool(row.worker_pool_id))
       return Error::invalid("its workerPoolId is not " +
                             std::string(identifiers::worker_pool_id.words));

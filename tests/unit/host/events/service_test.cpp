@@ -44,7 +44,7 @@ class EventServiceTest : public ::testing::Test {
     auto next = std::make_shared<config::HostConfiguration>();
     next->webhooks = std::move(webhooks);
     configuration = next;
-    if (service) service->reconfigure(configuration);
+    if (service) service->reconfigure(*configuration);
   }
 
   void start() {
@@ -293,7 +293,7 @@ TEST_F(EventServiceTest, a_broker_that_cannot_be_reached_is_told_and_does_not_ho
   ASSERT_TRUE(testing::eventually([&] { return !service->numbers().amqp->problem.empty(); }));
   EXPECT_THAT(service->numbers().amqp->problem, HasSubstr("cannot connect to 127.0.0.1:1"));
   EXPECT_EQ(get("amqp").at("amqp").at("connected"), json::value(false));
-  service->reconfigure(std::make_shared<config::HostConfiguration>());
+  service->reconfigure({});
   EXPECT_TRUE(get("amqp").at("amqp").is_null());
 }
 
