@@ -257,7 +257,7 @@ Error PostgresStore::State::refused() {
 
 Result<void> PostgresStore::State::one_attempt(const Batch& batch, const std::string& token) {
   if (auto connected = connect(); !connected) return connected;
-  const auto written = write(batch, token);
+  auto written = write(batch, token);
   if (written) {
     ++number;
     committed();

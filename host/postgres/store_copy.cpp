@@ -67,7 +67,7 @@ Result<KnownTables> known_tables() {
 Result<void> check_empty(const Store& store, const KnownTables& known) {
   for (const Table& table : known.tables) {
     bool any = false;
-    const auto scanned = store.scan({.table = &table, .limit = 1}, [&](auto) {
+    auto scanned = store.scan({.table = &table, .limit = 1}, [&](auto) {
       any = true;
       return false;
     });
@@ -99,14 +99,14 @@ Result<std::int64_t> copy_table(const Store& from, Store& to, const Table& table
 // Both are read in the order of the key, some rows at a time.
 Result<void> compare_table(const Store& from, const Store& to, const Table& table) {
   std::vector<std::vector<Value>> wanted;
-  const auto read = from.scan({&table}, [&](std::span<const Value> values) {
+  auto read = from.scan({&table}, [&](std::span<const Value> values) {
     wanted.emplace_back(values.begin(), values.end());
     return true;
   });
   if (!read) return read;
   std::size_t next = 0;
   bool same = true;
-  const auto compared = to.scan({&table}, [&](std::span<const Value> values) {
+  auto compared = to.scan({&table}, [&](std::span<const Value> values) {
     same = next < wanted.size() && std::ranges::equal(wanted[next], values);
     ++next;
     return same;

@@ -88,7 +88,7 @@ class PatternReader {
 
   std::string read_class() {
     any_ = true;
-    const std::string unclosed = "the [ has no closing ]";
+    constexpr const char* unclosed = "the [ has no closing ]";
     if (offset_ == text_.size()) return unclosed;
     const bool negated = text_[offset_] == '!' || text_[offset_] == '^';
     if (negated) ++offset_;

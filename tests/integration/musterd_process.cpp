@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/end_with_parent.hpp"
+
 namespace muster::testing {
 namespace fs = std::filesystem;
 namespace {
@@ -31,8 +33,10 @@ Process::Process(const std::string& program, const std::vector<std::string>& arg
   environment.push_back(nullptr);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
+  const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ == 0) {
+    end_with_parent(parent);
     ::dup2(ends[1], STDOUT_FILENO);
     ::dup2(ends[1], STDERR_FILENO);
     ::execve(argv[0], argv.data(), environment.data());

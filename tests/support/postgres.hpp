@@ -20,6 +20,8 @@
 #include <unistd.h>
 #include <vector>
 
+#include "tests/support/end_with_parent.hpp"
+
 namespace muster::testing {
 
 class Postgres {
@@ -140,7 +142,7 @@ class Postgres {
     argv.push_back(nullptr);
     const std::string log = (folder_ / "output").string();
     const passwd* user = other_user();
-    const pid_t pid = ::fork();
+    const pid_t parent = ::getpid(), pid = ::fork();
     if (pid != 0) {
       ::setpgid(pid, pid);
       return pid;
@@ -152,6 +154,7 @@ class Postgres {
     if (user && (::setgroups(0, nullptr) != 0 || ::setgid(user->pw_gid) != 0 ||
                  ::setuid(user->pw_uid) != 0))
       ::_exit(126);
+    end_with_parent(parent);
     const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     ::dup2(output >= 0 ? output : out, STDOUT_FILENO);
     ::dup2(out, STDERR_FILENO);

@@ -10,6 +10,8 @@
 #include <unistd.h>
 #include <vector>
 
+#include "tests/support/end_with_parent.hpp"
+
 namespace muster::testing {
 
 class PythonService {
@@ -22,8 +24,10 @@ class PythonService {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
     auto argv = pointers(words), variables = pointers(environment);
+    const pid_t parent = ::getpid();
     pid_ = ::fork();
     if (pid_ == 0) {
+      end_with_parent(parent);
       ::dup2(ends[1], STDOUT_FILENO);
       ::execve(argv[0], argv.data(), variables.data());
       ::_exit(127);

@@ -16,6 +16,8 @@
 #include <unistd.h>
 #include <vector>
 
+#include "tests/support/end_with_parent.hpp"
+
 namespace muster::testing {
 
 class RabbitMq {
@@ -120,11 +122,12 @@ class RabbitMq {
     argv.push_back(nullptr);
     envp.push_back(nullptr);
     const std::string log = (folder_ / "output").string();
-    const pid_t pid = ::fork();
+    const pid_t parent = ::getpid(), pid = ::fork();
     if (pid != 0) {
       ::setpgid(pid, pid);  // both sides do, so that it is done before either goes on
       return pid;
     }
+    end_with_parent(parent, SIGTERM);  // its script hands that on, and no SIGKILL
     ::setpgid(0, 0);
     ::close(STDIN_FILENO);
     ::open("/dev/null", O_RDONLY);

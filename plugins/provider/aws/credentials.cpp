@@ -201,8 +201,8 @@ Environment process_environment() {
   };
 }
 
-CredentialsCache::Fetch credentials_fetch(CredentialsParts parts) {
-  const auto fetch_base = [parts](const Context& context) -> Result<FetchedCredentials> {
+CredentialsCache::Fetch credentials_fetch(const CredentialsParts& parts) {
+  auto fetch_base = [parts](const Context& context) -> Result<FetchedCredentials> {
     const CredentialsSettings& settings = parts.settings.credentials;
     if (settings.static_keys) return from_static_keys(parts, *settings.static_keys, context);
     if (settings.web_identity) return from_web_identity(parts, *settings.web_identity, context);
@@ -210,7 +210,7 @@ CredentialsCache::Fetch credentials_fetch(CredentialsParts parts) {
     return from_default_chain(parts, context);
   };
   if (!parts.settings.credentials.assume_role) return fetch_base;
-  return [parts, fetch_base](const Context& context) {
+  return [parts, fetch_base = std::move(fetch_base)](const Context& context) {
     return from_role(parts, *parts.settings.credentials.assume_role, fetch_base, context);
   };
 }

@@ -35,7 +35,7 @@ struct CredentialsParts {
 
 // How credentials are fetched, as the settings say. An error of it is `auth` or `transient` and
 // says which sources there are and what to do.
-CredentialsCache::Fetch credentials_fetch(CredentialsParts parts);
+CredentialsCache::Fetch credentials_fetch(const CredentialsParts& parts);
 
 // Signs the request at the server's time. The answer's headers replace the request's.
 Result<std::vector<http_client::Header>> sign_request(const http_client::Request& request,

@@ -38,7 +38,7 @@ Result<bool> set_subnet(json::object& launch, const json::object& section,
 
 Result<bool> complete(json::object& launch, const json::object& section,
                       const Placement& placement) {
-  const auto used = set_subnet(launch, section, fact(placement, words.zone_fact));
+  auto used = set_subnet(launch, section, fact(placement, words.zone_fact));
   if (!used || !*used) return used;
   for (const auto check : {check_network, check_zone})
     if (const auto fine = check(launch); !fine) return fine.error();

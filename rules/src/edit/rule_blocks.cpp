@@ -39,7 +39,7 @@ bool blank_between_rules(std::string_view text, const Document& document) {
   return true;
 }
 
-Result<std::string> insert_block(std::string text, std::string block, Slot slot,
+Result<std::string> insert_block(std::string text, const std::string& block, Slot slot,
                                  std::size_t count) {
   const auto document = scan(text);
   if (!document) return document.error();
@@ -104,10 +104,10 @@ Result<std::string> move_rule(std::string text, std::size_t from, Slot to, std::
   if (*array) return move_item(std::move(text), **array, from, to.index);
   const auto span = block_of(*document, from);
   if (!span) return span.error();
-  auto block = text.substr(span->begin, span->end - span->begin);
+  const auto block = text.substr(span->begin, span->end - span->begin);
   auto without = remove_rule(std::move(text), from);
   if (!without) return without;
-  return insert_block(std::move(*without), std::move(block), to, count - 1);
+  return insert_block(std::move(*without), block, to, count - 1);
 }
 
 }  // namespace muster::rules::syntax
