@@ -91,6 +91,8 @@ Result<void> FleetRuntime::open() {
   if (!opened) return opened.error();
   opened_ = std::move(*opened);
   store::Store& store = *opened_.store;
+  if (parts_.check_store)
+    if (auto checked = parts_.check_store(store); !checked) return checked;
   const auto host = settle_host_id(parts_.data_directory / host_id_name, store, parts_.log);
   if (!host) return host.error();
   fleet::Settings fleet_settings = muster::fleet_settings(*parts_.configuration, parts_.url);

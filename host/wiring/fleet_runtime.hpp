@@ -35,6 +35,8 @@ class FleetRuntime {
     Log log = {};
     std::string url = {};               // where workers find the host
     std::optional<HostLead> lead = {};  // with a store that several hosts share
+    // Asked before anything of the store is used; an error ends the start.
+    std::function<Result<void>(const store::Store&)> check_store = {};
   };
 
   // Opens the store and goes on with the fleet that is in it. `internal`: the store is damaged;
