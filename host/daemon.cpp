@@ -231,7 +231,8 @@ std::optional<ExitCode> Daemon::start_fleet(const std::string& url) {
                                       .log = log_,
                                       .url = url,
                                       .lead = std::move(lead),
-                                      .check_store = std::move(check_store)});
+                                      .check_store = std::move(check_store),
+                                      .warm = warm_ ? &warm_->store() : nullptr});
   if (started) {
     fleet_ = std::move(*started);
     auth_.open_store(fleet_->store(), fleet_->fleet(), data_directory_->path());

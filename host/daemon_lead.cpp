@@ -42,6 +42,11 @@ void Daemon::follow(const std::string& url) {
   host_name_ = hosts.name.empty() ? default_name(server_->port()) : hosts.name;
   const leadership::LeaseTimes times{hosts.lease};
   postgres::ConnectionSettings database = connection_settings(*configuration_, host_name_);
+  state_ = std::make_unique<FollowerState>(
+      FollowerState::Parts{.database = database,
+                           .data_directory = data_directory_->path(),
+                           .clock = &clock_,
+                           .log = log_});
   database.statement_timeout = database.connect_timeout = times.margin();
   keeper_ = std::make_unique<leadership::Keeper>(
       leadership::Keeper::Parts{.table = postgres::lead_table(std::move(database), times.silence()),
@@ -50,6 +55,11 @@ void Daemon::follow(const std::string& url) {
                                          .address = hosts.address.empty() ? url : hosts.address,
                                          .version = MUSTER_VERSION,
                                          .place = place_of(data_directory_->path())},
+                                .describe =
+                                    [this](leadership::HostEntry& self) {
+                                      self.problem = state_->problem();
+                                      self.lag = state_->lag();
+                                    },
                                 .stand_back = stand_back(),
                                 .role_changed =
                                     [this] {
@@ -87,6 +97,7 @@ void Daemon::describe_hosts(ApiDependencies& dependencies) {
                          {"seenSecondsAgo", static_cast<double>(host.seen_ago.count()) / 1000}};
       if (leads) entry["epoch"] = lead.epoch;
       if (!host.problem.empty()) entry["problem"] = host.problem;
+      if (host.lag && !leads) entry["lagSeconds"] = static_cast<double>(host.lag->count()) / 1000;
       list.push_back(std::move(entry));
     }
     return list;
@@ -105,7 +116,9 @@ bool Daemon::check_role() {
 
 // A host that has the lead and cannot use it gives others the chance.
 void Daemon::lead() {
+  warm_ = state_->finish();
   const auto failed = start_fleet(public_url());
+  warm_.reset();
   if (!failed && fleet_) return serve_api();
   log_.error("this host cannot lead: " + no_fleet_);
   begins_again_ = configuration_->hosts.lease;

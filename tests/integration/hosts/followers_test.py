@@ -71,6 +71,30 @@ class Followers(unittest.TestCase):
         eventually(lambda: "another host is called host-0" in second.log())
         self.assertEqual(second.role(), "neither")
 
+    def test_a_takeover_goes_on_from_the_copy_of_the_state(self):
+        made = self.make()
+        made.start()
+        leader, follower = made.leader(), made.follower()
+        eventually(lambda: len(made.lab.machines) == 3)
+
+        def lag():
+            hosts = leader.ask("GET", "/api/muster/v1/hosts")[1]["hosts"]
+            return next(host.get("lagSeconds") for host in hosts if host["name"] == follower.name)
+        eventually(lambda: lag() is not None and lag() < 5)
+        for number in range(50):
+            self.assertEqual(follower.ask("PUT", f"/api/muster/v1/teams/team-{number}", {"weight": 3})[0], 200)
+
+        def teams(host):
+            return sorted(host.ask("GET", "/api/muster/v1/teams")[1]["teams"], key=lambda team: team["team"])
+        before = teams(leader)
+        leader.kill()
+        eventually(lambda: follower.role() == "leading")
+        self.assertRegex(follower.log(), "the fleet is loaded.*the copy")
+        self.assertEqual(teams(follower), before)
+        taken = {worker["workerId"] for worker in follower.ask("GET", "/api/muster/v1/workers")[1]["workers"]}
+        self.assertEqual(taken, {machine["workerId"] for machine in made.lab.machines.values()})
+        self.assertEqual(len(made.lab.machines), 3)
+
     def test_streams_do_not_keep_other_requests_from_the_leader(self):
         made = self.make()
         made.start()
