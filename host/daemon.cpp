@@ -214,10 +214,15 @@ void Daemon::write_address_files() {
 // why. A disk that is full or fails may get better by itself, so the host is to be started again.
 std::optional<ExitCode> Daemon::start_fleet(const std::string& url) {
   std::optional<HostLead> lead;
-  if (keeper_)
+  std::function<Result<void>(const store::Store&)> check_store;
+  if (keeper_) {
     lead = {.epoch = keeper_->view().lead.epoch, .host_name = host_name_, .may_act = [this] {
               return keeper_->may_act();
             }};
+    check_store = [this](const store::Store& store) {
+      return HostAuth::check_key(store, data_directory_->path());
+    };
+  }
   auto started = FleetRuntime::start({.configuration = configuration_,
                                       .data_directory = data_directory_->path(),
                                       .plugins = plugins_.get(),
@@ -225,7 +230,9 @@ std::optional<ExitCode> Daemon::start_fleet(const std::string& url) {
                                       .time_watch = &time_watch_,
                                       .log = log_,
                                       .url = url,
-                                      .lead = std::move(lead)});
+                                      .lead = std::move(lead),
+                                      .check_store = std::move(check_store),
+                                      .warm = warm_ ? &warm_->store() : nullptr});
   if (started) {
     fleet_ = std::move(*started);
     auth_.open_store(fleet_->store(), fleet_->fleet(), data_directory_->path());

@@ -15,6 +15,7 @@
 #include "host/wiring/api_services.hpp"
 #include "host/wiring/fleet_runtime.hpp"
 #include "host/wiring/follower_front.hpp"
+#include "host/wiring/follower_state.hpp"
 #include "host/wiring/history_sampler.hpp"
 #include "host/wiring/host_auth.hpp"
 #include "host/wiring/host_status.hpp"
@@ -99,6 +100,8 @@ class Daemon {
   std::unique_ptr<FleetRuntime> fleet_;
   std::string no_fleet_;                        // why there is none
   std::string host_name_;                       // among those that share the database
+  std::unique_ptr<FollowerState> state_;        // while another one leads
+  std::unique_ptr<postgres::Replica> warm_;     // what it left, for the start of the fleet
   std::unique_ptr<leadership::Keeper> keeper_;  // if they do
   std::unique_ptr<FollowerFront> follower_;
   std::atomic<bool> watches_role_ = true, handed_over_ = false;

@@ -1,10 +1,12 @@
 // A host among several that share a database: it follows, leads, and begins again.
 #include <cstdlib>
+#include <fstream>
 #include <unistd.h>
 
 #include "host/daemon.hpp"
 #include "host/postgres/lead_table.hpp"
 #include "host/wiring/open_store.hpp"
+#include "lib/base/secret.hpp"
 
 namespace muster {
 namespace {
@@ -14,6 +16,15 @@ std::string default_name(std::uint16_t port) {
   char name[65] = "";
   ::gethostname(name, sizeof name - 1);
   return std::string(name).substr(0, 40) + ":" + std::to_string(port);
+}
+
+// Two hosts of one name differ in it, and one that starts again does not.
+std::string place_of(const std::filesystem::path& data_directory) {
+  char machine[257] = "";
+  ::gethostname(machine, sizeof machine - 1);
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  return to_hex(sha256(std::string(machine) + "\n" + boot + "\n" + data_directory.string()));
 }
 
 // What step_down() of the process before said.
@@ -31,13 +42,24 @@ void Daemon::follow(const std::string& url) {
   host_name_ = hosts.name.empty() ? default_name(server_->port()) : hosts.name;
   const leadership::LeaseTimes times{hosts.lease};
   postgres::ConnectionSettings database = connection_settings(*configuration_, host_name_);
+  state_ = std::make_unique<FollowerState>(
+      FollowerState::Parts{.database = database,
+                           .data_directory = data_directory_->path(),
+                           .clock = &clock_,
+                           .log = log_});
   database.statement_timeout = database.connect_timeout = times.margin();
   keeper_ = std::make_unique<leadership::Keeper>(
-      leadership::Keeper::Parts{.table = postgres::lead_table(std::move(database)),
+      leadership::Keeper::Parts{.table = postgres::lead_table(std::move(database), times.silence()),
                                 .times = times,
                                 .self = {.name = host_name_,
                                          .address = hosts.address.empty() ? url : hosts.address,
-                                         .version = MUSTER_VERSION},
+                                         .version = MUSTER_VERSION,
+                                         .place = place_of(data_directory_->path())},
+                                .describe =
+                                    [this](leadership::HostEntry& self) {
+                                      self.problem = state_->problem();
+                                      self.lag = state_->lag();
+                                    },
                                 .stand_back = stand_back(),
                                 .role_changed =
                                     [this] {
@@ -74,6 +96,8 @@ void Daemon::describe_hosts(ApiDependencies& dependencies) {
                          {"version", host.version},
                          {"seenSecondsAgo", static_cast<double>(host.seen_ago.count()) / 1000}};
       if (leads) entry["epoch"] = lead.epoch;
+      if (!host.problem.empty()) entry["problem"] = host.problem;
+      if (host.lag && !leads) entry["lagSeconds"] = static_cast<double>(host.lag->count()) / 1000;
       list.push_back(std::move(entry));
     }
     return list;
@@ -92,7 +116,9 @@ bool Daemon::check_role() {
 
 // A host that has the lead and cannot use it gives others the chance.
 void Daemon::lead() {
+  warm_ = state_->finish();
   const auto failed = start_fleet(public_url());
+  warm_.reset();
   if (!failed && fleet_) return serve_api();
   log_.error("this host cannot lead: " + no_fleet_);
   begins_again_ = configuration_->hosts.lease;

@@ -22,9 +22,12 @@ void list_hosts(const HostsOptions& options) {
   for (const json::object& host : hosts) {
     const json::value* epoch = host.if_contains("epoch");
     const json::value* seen = host.if_contains("seenSecondsAgo");
+    const json::value* lag = host.if_contains("lagSeconds");
     print(text_of(host, "role") + "  " + text_of(host, "name") + "  " + text_of(host, "address") +
           "  muster " + text_of(host, "version") + (epoch ? "  epoch " + json::write(*epoch) : "") +
-          (seen ? "  seen " + json::write(*seen) + " s ago" : "") + "\n");
+          (seen ? "  seen " + json::write(*seen) + " s ago" : "") +
+          (lag ? "  lag " + json::write(*lag) + " s" : "") + "\n");
+    if (host.contains("problem")) print("  cannot lead: " + text_of(host, "problem") + "\n");
   }
 }
 

@@ -58,6 +58,20 @@ Result<std::unique_ptr<ClientStore>> ClientStore::open(const store::Store& store
   return book;
 }
 
+// The host's own client is there since a host first led.
+Result<void> ClientStore::check_key(const store::Store& store, const SecretBox& box) {
+  bool fits = true;
+  const auto read = store::read_rows<ClientRow>(
+      store,
+      [&](const ClientRow& row) { fits = box.unseal(row.secret, host_client_id).has_value(); },
+      {.table = nullptr, .prefix = {std::string(host_client_id)}});
+  if (!read) return read.error();
+  if (fits) return {};
+  return Error::config(
+      "the secrets in the database were encrypted with another secrets.key: copy the file "
+      "secrets.key from the data directory of a host that has led, and start this host again");
+}
+
 std::string ClientStore::sealed(const ClientRow& row, const Secret& secret) const {
   return row.kind == ClientKind::hawk ? box_.seal(secret, row.client_id)
                                       : to_hex(sha256(secret.reveal()));

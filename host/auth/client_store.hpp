@@ -37,6 +37,9 @@ class ClientStore {
   static Result<std::unique_ptr<ClientStore>> open(const store::Store& store, SecretBox box,
                                                    Parts parts);
 
+  // `config`: the secrets in the store were encrypted with the key of another host.
+  static Result<void> check_key(const store::Store& store, const SecretBox& box);
+
   struct Wanted {
     ClientKind kind = ClientKind::hawk;
     std::string description = {};

@@ -11,6 +11,7 @@
 #include "host/scopes/roles.hpp"
 #include "lib/base/networks.hpp"
 #include "lib/git/repository.hpp"
+#include "lib/url/url.hpp"
 
 namespace muster::config {
 namespace fs = std::filesystem;
@@ -65,6 +66,17 @@ class CrossCheck {
     if (host_.store.postgres.empty() && !host_.store.password_file.empty())
       error("/store/passwordFile", "there is no database that it is for",
             "name the database in store.postgres, or remove this key");
+    const auto is_any = [](std::string_view host) { return host == "0.0.0.0" || host == "::"; };
+    const std::string& address = host_.hosts.address;
+    const auto url = parse_http_url(address);
+    if (!address.empty() && (!url || is_any(url->address())))
+      error("/hosts/address",
+            url ? "no other host reaches this one there" : "it " + url.error().message,
+            "write for example \"http://host-1.example:8600\"");
+    if (address.empty() && !host_.store.postgres.empty() &&
+        (host_.listen.address == "0.0.0.0" || host_.listen.address == "::"))
+      error("/hosts", "`listen` does not say where the other hosts reach this one",
+            "write for example address = \"http://host-1.example:8600\"");
   }
 
   void check_listen() {

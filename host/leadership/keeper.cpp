@@ -81,6 +81,7 @@ milliseconds Keeper::step() {
 }
 
 milliseconds Keeper::follow() {
+  if (parts_.describe) parts_.describe(parts_.self);
   const std::lock_guard guard(table_mutex_);
   const auto lead = parts_.table->look(parts_.self);
   if (!lead) {
@@ -92,9 +93,14 @@ milliseconds Keeper::follow() {
     const std::lock_guard lock(mutex_);
     view_.lead = *lead;
   }
-  set_role(free ? Role::neither : Role::following, free ? "no host leads" : "");
+  const std::string& problem = parts_.self.problem;
+  if (!free)
+    set_role(Role::following, problem.empty() ? "" : "this host cannot lead: " + problem);
+  else
+    set_role(Role::neither,
+             "no host leads" + (problem.empty() ? "" : ", and this one cannot: " + problem));
   if (!free) return next_look(parts_.times, lead->left);
-  if (parts_.clock() < competes_from_) return parts_.times.look_every();
+  if (!problem.empty() || parts_.clock() < competes_from_) return parts_.times.look_every();
   const BootTime asked = parts_.clock();
   const auto epoch = parts_.table->acquire(parts_.self, parts_.times.length);
   if (!epoch) {
@@ -127,9 +133,10 @@ milliseconds Keeper::keep() {
       set_role(Role::lost, "another host leads");
       return {};
     }
-    if (granted)
+    if (granted) {
+      if (parts_.describe) parts_.describe(parts_.self);
       (void)parts_.table->look(parts_.self);  // that this host is there
-    else
+    } else
       parts_.log.warning("the lead could not be renewed", {{"error", granted.error().message}});
     holding_ = granted ? renewed(parts_.times, asked)
                        : not_renewed(parts_.times, holding_, parts_.clock());
@@ -146,17 +153,18 @@ milliseconds Keeper::keep() {
 }
 
 void Keeper::set_role(Role role, const std::string& problem) {
+  bool same = false;
   {
     const std::lock_guard lock(mutex_);
     if (view_.role == Role::lost) return;  // for good
-    const bool same = view_.role == role;
+    same = view_.role == role;
+    if (same && view_.problem == problem) return;
     view_.role = role;
     view_.problem = problem;
-    if (same) return;
-    changed_.notify_all();
+    if (!same) changed_.notify_all();
   }
   parts_.log.info("this host is now " + std::string(to_string(role)), {{"reason", problem}});
-  if (parts_.role_changed) parts_.role_changed();
+  if (!same && parts_.role_changed) parts_.role_changed();
 }
 
 }  // namespace muster::leadership

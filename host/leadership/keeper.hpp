@@ -35,6 +35,8 @@ class Keeper {
     std::unique_ptr<LeaseTable> table;
     LeaseTimes times = {};
     HostEntry self = {};
+    // Called on the keeper's thread before each look: its problem and its lag as they are now.
+    std::function<void(HostEntry&)> describe = {};
     // Does not ask for the lead so long: after it was handed over.
     std::chrono::milliseconds stand_back{};
     // Called on the keeper's thread after a change of the role. Must not wait.

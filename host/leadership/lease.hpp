@@ -27,6 +27,9 @@ struct LeaseTimes {
   // How often one that does not hold it looks at it.
   std::chrono::milliseconds look_every() const { return length / 15; }
 
+  // After which one that did not look is gone: all look at least twice in that time.
+  std::chrono::milliseconds silence() const { return length * 4 / 5; }
+
   // Until when a lease that was asked for at `asked` may be relied on.
   BootTime relied_until(BootTime asked) const { return asked + length - margin(); }
 };

@@ -23,6 +23,9 @@ struct HostEntry {
   std::string name = {}, address = {}, version = {};
   std::string problem = {};  // why it cannot lead; empty: it can
   std::chrono::milliseconds seen_ago{};
+  std::string place = {};  // differs for two hosts, also for two of one name
+  // How old its copy of the state is; nothing: it has none, or leads.
+  std::optional<std::chrono::milliseconds> lag = {};
 };
 
 // THREADS: one at a time. Every call returns within seconds; `transient`: the table cannot be
@@ -31,7 +34,7 @@ class LeaseTable {
  public:
   virtual ~LeaseTable() = default;
 
-  // Also notes that this host is there.
+  // Also notes that this host is there. `config`: another host of this name is.
   virtual Result<Lead> look(const HostEntry& self) = 0;
   // The new epoch, if nobody held it. Then no commit with an older epoch is possible any more.
   virtual Result<std::optional<std::int64_t>> acquire(const HostEntry& self,

@@ -7,7 +7,8 @@ namespace muster::postgres {
 const char* const record_commit =
     "WITH recorded AS (UPDATE muster_lead SET number = number + 1, token = $1, "
     "at = clock_timestamp() WHERE id = 1 AND number = $2 AND epoch = coalesce($3::bigint, epoch) "
-    "RETURNING 1) SELECT 1 / (SELECT count(*) FROM recorded)";
+    "RETURNING number, at), logged AS (INSERT INTO muster_changes SELECT number, $1, $4, at "
+    "FROM recorded WHERE $4::text IS NOT NULL) SELECT 1 / (SELECT count(*) FROM recorded)";
 
 Result<LeadRow> read_lead_row(Connection& connection) {
   const auto found = connection.run(

@@ -18,7 +18,8 @@ Result<LeadRow> read_lead_row(Connection& connection);
 
 // A statement of a commit's own transaction: number and token of the commit. Fails with SQLSTATE
 // 22012 if the number is not the next one, or with an epoch, if that is not the leader's any more.
-// $1 token, $2 the number before, $3 the epoch or NULL.
+// $1 token, $2 the number before, $3 the epoch or NULL, $4 the changes for those that follow or
+// NULL.
 extern const char* const record_commit;
 inline constexpr std::string_view commit_not_recorded = "22012";
 

@@ -28,10 +28,16 @@ constexpr const char* renew_lead =
     "WHERE id = 1 AND epoch = $1::bigint RETURNING epoch";
 constexpr const char* release_lead =
     "UPDATE muster_lead SET expires = 'epoch' WHERE id = 1 AND epoch = $1::bigint";
+// A host notes itself every few seconds, so one of the same name that was silent for longer than
+// that is gone.
 constexpr const char* note_host =
-    "INSERT INTO muster_hosts VALUES ($1, $2, $3, $4, clock_timestamp()) ON CONFLICT (holder) DO "
-    "UPDATE SET address = excluded.address, version = excluded.version, "
-    "problem = excluded.problem, seen = excluded.seen";
+    "INSERT INTO muster_hosts AS known (holder, address, version, problem, seen, place, lag) "
+    "VALUES "
+    "($1, $2, $3, $4, clock_timestamp(), $5, $6::bigint) ON CONFLICT (holder) DO UPDATE SET "
+    "address = excluded.address, version = excluded.version, problem = excluded.problem, "
+    "seen = excluded.seen, place = excluded.place, lag = excluded.lag "
+    "WHERE known.place IN ('', excluded.place) OR "
+    "known.seen < clock_timestamp() - $7::bigint * interval '1 millisecond'";
 // One that was stopped in the middle of a commit holds the row as long as its connection lives.
 constexpr const char* end_old_sessions =
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND "
@@ -39,13 +45,21 @@ constexpr const char* end_old_sessions =
 
 class PostgresLeadTable final : public leadership::LeaseTable {
  public:
-  explicit PostgresLeadTable(ConnectionSettings settings) : settings_(std::move(settings)) {}
+  PostgresLeadTable(ConnectionSettings settings, milliseconds silence)
+      : settings_(std::move(settings)), silence_(silence) {}
 
   Result<Lead> look(const HostEntry& self) override {
     return asked<Lead>([&](Connection& connection) -> Result<Lead> {
-      const std::optional<std::string> values[] = {self.name, self.address, self.version,
-                                                   self.problem};
-      if (auto noted = connection.run(note_host, values); !noted) return noted.error();
+      const std::optional<std::string> values[] = {
+          self.name,        self.address,
+          self.version,     self.problem,
+          self.place,       self.lag ? std::optional(text_of(*self.lag)) : std::nullopt,
+          text_of(silence_)};
+      const auto noted = connection.run(note_host, values);
+      if (!noted) return noted.error();
+      if (std::string_view(PQcmdTuples(noted->get())) == "0")
+        return Error::config("another host is called " + self.name +
+                             ": give each one a hosts.name of its own");
       auto row = read_lead_row(connection);
       if (!row) return row.error();
       return Lead{row->epoch, std::move(row->holder), std::move(row->address), row->left,
@@ -94,13 +108,20 @@ class PostgresLeadTable final : public leadership::LeaseTable {
     return asked<Hosts>([](Connection& connection) -> Result<Hosts> {
       const auto found = connection.run(
           "SELECT holder, address, version, problem, floor(extract(epoch FROM clock_timestamp() - "
-          "seen) * 1000)::bigint FROM muster_hosts WHERE seen > clock_timestamp() - interval '1 "
+          "seen) * 1000)::bigint, lag FROM muster_hosts WHERE seen > clock_timestamp() - interval "
+          "'1 "
           "day' ORDER BY holder");
       if (!found) return found.error();
       Hosts hosts;
       for (int row = 0; row < PQntuples(found->get()); ++row)
-        hosts.push_back({field(*found, 0, row), field(*found, 1, row), field(*found, 2, row),
-                         field(*found, 3, row), milliseconds(number_field(*found, 4, row))});
+        hosts.push_back({.name = field(*found, 0, row),
+                         .address = field(*found, 1, row),
+                         .version = field(*found, 2, row),
+                         .problem = field(*found, 3, row),
+                         .seen_ago = milliseconds(number_field(*found, 4, row)),
+                         .lag = PQgetisnull(found->get(), row, 5) != 0
+                                    ? std::nullopt
+                                    : std::optional(milliseconds(number_field(*found, 5, row)))});
       return hosts;
     });
   }
@@ -121,13 +142,15 @@ class PostgresLeadTable final : public leadership::LeaseTable {
   }
 
   const ConnectionSettings settings_;
+  const milliseconds silence_;
   std::unique_ptr<Connection> connection_;
 };
 
 }  // namespace
 
-std::unique_ptr<leadership::LeaseTable> lead_table(ConnectionSettings settings) {
-  return std::make_unique<PostgresLeadTable>(std::move(settings));
+std::unique_ptr<leadership::LeaseTable> lead_table(ConnectionSettings settings,
+                                                   milliseconds silence) {
+  return std::make_unique<PostgresLeadTable>(std::move(settings), silence);
 }
 
 }  // namespace muster::postgres

@@ -4,6 +4,7 @@
 #include <limits>
 #include <mutex>
 
+#include "host/postgres/change_log.hpp"
 #include "host/postgres/errors.hpp"
 #include "host/postgres/lead_row.hpp"
 #include "host/postgres/pipeline.hpp"
@@ -241,7 +242,10 @@ Result<void> PostgresStore::State::write(const Batch& batch, const std::string& 
   // Last, because from here to the commit nobody else can lead.
   const ParameterValues parameters{
       token, std::to_string(number),
-      settings.epoch ? std::optional(std::to_string(*settings.epoch)) : std::nullopt};
+      settings.epoch ? std::optional(std::to_string(*settings.epoch)) : std::nullopt,
+      settings.followed.empty() ? std::nullopt : std::optional(to_text(batch, settings.followed))};
+  if (!settings.followed.empty() && number % commits_between_prunings == 0)
+    if (auto sent = pipeline.send(prune_changes, {{parameters[1]}}); !sent) return sent;
   if (auto sent = pipeline.send(record_commit, parameters); !sent) return sent;
   if (auto sent = pipeline.send("COMMIT"); !sent) return sent;
   return pipeline.finish();

@@ -28,6 +28,8 @@ struct StoreSettings {
   std::optional<std::int64_t> epoch = {};
   // Where the number of the last commit is noted, to notice a database that lost some. Empty: not.
   std::filesystem::path mark = {};
+  // Changes of these are also logged for hosts that follow; none: nothing is.
+  std::span<const store::Table* const> followed = {};
   std::span<const store::Migration> migrations = store::migrations();
   std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>();
   Log log = {};

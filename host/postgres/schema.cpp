@@ -25,6 +25,15 @@ CREATE TABLE IF NOT EXISTS muster_hosts (
   problem text NOT NULL,
   seen timestamptz NOT NULL
 );
+ALTER TABLE muster_hosts ADD COLUMN IF NOT EXISTS place text NOT NULL DEFAULT '';
+ALTER TABLE muster_hosts ADD COLUMN IF NOT EXISTS lag bigint;
+CREATE TABLE IF NOT EXISTS muster_changes (
+  number bigint PRIMARY KEY,
+  token text NOT NULL,
+  changes text NOT NULL,
+  at timestamptz NOT NULL
+);
+ALTER TABLE muster_changes ALTER COLUMN changes SET STORAGE EXTERNAL;
 CREATE TABLE IF NOT EXISTS migrations (version bigint PRIMARY KEY, muster text NOT NULL);
 )sql";
 
@@ -36,10 +45,10 @@ Result<void> finish(Connection& connection, Result<void> outcome) {
 
 Result<bool> has_host_tables(Connection& connection) {
   const auto found = connection.run(
-      "SELECT count(*) FROM unnest(ARRAY['muster_lead', 'muster_hosts', "
+      "SELECT count(*) FROM unnest(ARRAY['muster_lead', 'muster_hosts', 'muster_changes', "
       "'migrations']) AS wanted WHERE to_regclass(quote_ident(wanted)) IS NOT NULL");
   if (!found) return found.error();
-  return number_field(*found, 0) == 3;
+  return number_field(*found, 0) == 4;
 }
 
 Result<void> run_locked(Connection& connection, const std::string& sql) {

@@ -9,6 +9,7 @@
 #include "host/store/checks.hpp"
 #include "host/store/row.hpp"
 #include "host/wiring/fleet_settings.hpp"
+#include "host/wiring/follower_state.hpp"
 #include "host/wiring/host_id.hpp"
 
 namespace muster {
@@ -91,6 +92,8 @@ Result<void> FleetRuntime::open() {
   if (!opened) return opened.error();
   opened_ = std::move(*opened);
   store::Store& store = *opened_.store;
+  if (parts_.check_store)
+    if (auto checked = parts_.check_store(store); !checked) return checked;
   const auto host = settle_host_id(parts_.data_directory / host_id_name, store, parts_.log);
   if (!host) return host.error();
   fleet::Settings fleet_settings = muster::fleet_settings(*parts_.configuration, parts_.url);
@@ -101,15 +104,15 @@ Result<void> FleetRuntime::open() {
         "the database is new, though this host is not: what runs is taken from the "
         "providers' lists",
         {{"hostId", host->id}});
-  auto loaded =
-      fleet::Fleet::load(store, std::move(fleet_settings), host->id, fleet::now_of(*parts_.clock));
+  auto loaded = load_fleet(fleet_settings, host->id);
   if (!loaded) return loaded.error();
   if (parts_.time_watch)
     for (const Time moment : (*loaded)->listening().last_moments(parts_.clock->now()))
       parts_.time_watch->saw(moment);
   parts_.log.info("the fleet is loaded", {{"workers", (*loaded)->workers().size()},
                                           {"pools", (*loaded)->pools().size()},
-                                          {"epoch", (*loaded)->epoch()}});
+                                          {"epoch", (*loaded)->epoch()},
+                                          {"from", parts_.warm ? "the copy" : "the store"}});
   for (const store::SetAside::Entry& row : store.set_aside().list())
     parts_.log.error(
         "a row of the store cannot be read and is set aside; see: muster set-aside",
@@ -142,6 +145,18 @@ Result<void> FleetRuntime::open() {
   return events_->start([this](store::Batch batch, std::function<void()> durable) {
     return fleet_->committer().submit(std::move(batch), std::move(durable));
   });
+}
+
+// A row that cannot be read is set aside in the store itself, so that an operator finds it there.
+Result<std::unique_ptr<fleet::Fleet>> FleetRuntime::load_fleet(const fleet::Settings& settings,
+                                                               const std::string& host_id) const {
+  const fleet::Now now = fleet::now_of(*parts_.clock);
+  if (parts_.warm) {
+    const WarmStore warm(*parts_.warm, store());
+    auto loaded = fleet::Fleet::load(warm, settings, host_id, now);
+    if (loaded && warm.set_aside().size() == 0) return loaded;
+  }
+  return fleet::Fleet::load(store(), settings, host_id, now);
 }
 
 // The fleet knows for how long no host ran, and the watch what happened since.

@@ -14,6 +14,7 @@
 #include "host/fleet/service.hpp"
 #include "host/plugin_loader/plugin_catalog.hpp"
 #include "host/pools/service.hpp"
+#include "host/store/memory_store.hpp"
 #include "host/store/scrub.hpp"
 #include "host/wiring/open_store.hpp"
 #include "host/wiring/operation_meters.hpp"
@@ -35,6 +36,10 @@ class FleetRuntime {
     Log log = {};
     std::string url = {};               // where workers find the host
     std::optional<HostLead> lead = {};  // with a store that several hosts share
+    // Asked before anything of the store is used; an error ends the start.
+    std::function<Result<void>(const store::Store&)> check_store = {};
+    // The state as it is in the store, if this host has it already. Borrowed until start() returns.
+    const store::MemoryStore* warm = nullptr;
   };
 
   // Opens the store and goes on with the fleet that is in it. `internal`: the store is damaged;
@@ -84,6 +89,8 @@ class FleetRuntime {
  private:
   explicit FleetRuntime(Parts parts);
   Result<void> open();
+  Result<std::unique_ptr<fleet::Fleet>> load_fleet(const fleet::Settings& settings,
+                                                   const std::string& host_id) const;
   void watch_store();
   std::function<Time(Time, std::chrono::milliseconds)> patience_of(const Listening& at_start) const;
   std::function<Result<void>(store::Batch)> rebuilds();

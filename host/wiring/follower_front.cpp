@@ -58,6 +58,27 @@ bool wants_a_stream(const http::Request& request) {
           accept->find("text/event-stream") != std::string_view::npos);
 }
 
+// Answered when something happens, so it holds a connection for long.
+bool may_last(const http::Request& request) {
+  return wants_a_stream(request) ||
+         (request.method == "GET" && request.query.find("wait=") != std::string::npos);
+}
+
+// As the client reached this host, or the proxy before it that is trusted.
+std::string protocol_of(const http::Request& request) {
+  if (request.secure) return "https";
+  const auto told = request.header("X-Forwarded-Proto");
+  if (!request.forwarded || !told) return "http";
+  return std::string(told->substr(0, told->find(',')));
+}
+
+http::Response try_again(const http::Request& request, const std::string& code,
+                         const std::string& why, const char* seconds) {
+  http::Response refusal = http::error_answer(request, 503, code, why);
+  refusal.headers.push_back({"Retry-After", seconds});
+  return refusal;
+}
+
 http_client::Request request_to(const std::string& leader, const http::Request& from,
                                 const std::string& name) {
   http_client::Request to;
@@ -70,6 +91,9 @@ http_client::Request request_to(const std::string& leader, const http::Request& 
   to.headers.push_back({forwarded_by, name});
   if (const auto client = from.client_address())
     to.headers.push_back({"X-Forwarded-For", to_string(*client)});
+  to.headers.push_back({"X-Forwarded-Proto", protocol_of(from)});
+  if (const auto port = from.header("X-Forwarded-Port"); port && from.forwarded)
+    to.headers.push_back({"X-Forwarded-Port", std::string(*port)});
   if (!from.body.empty() || (from.method != "GET" && from.method != "HEAD")) to.body = from.body;
   to.timeout = std::chrono::minutes(10);  // long polls end by themselves before
   return to;
@@ -98,7 +122,7 @@ Forwarding after_failure(std::string_view method, bool sent) {
 }
 
 bool is_handed_on(std::string_view header) {
-  static constexpr std::array<std::string_view, 15> left_out{"connection",
+  static constexpr std::array<std::string_view, 17> left_out{"connection",
                                                              "keep-alive",
                                                              "transfer-encoding",
                                                              "te",
@@ -112,7 +136,9 @@ bool is_handed_on(std::string_view header) {
                                                              "host",
                                                              "date",
                                                              "muster-forwarded-by",
-                                                             "x-forwarded-for"};
+                                                             "x-forwarded-for",
+                                                             "x-forwarded-proto",
+                                                             "x-forwarded-port"};
   const std::string name = to_lower(header);
   return std::ranges::find(left_out, name) == left_out.end();
 }
@@ -120,7 +146,9 @@ bool is_handed_on(std::string_view header) {
 FollowerFront::FollowerFront(Parts parts)
     : parts_(std::move(parts)),
       router_(parts_.log),
-      threads_(std::make_unique<http::WorkerThreads>(parts_.most_at_once, 1024, parts_.log)) {
+      threads_(std::make_unique<http::WorkerThreads>(parts_.most_at_once, 1024, parts_.log)),
+      long_threads_(
+          std::make_unique<http::WorkerThreads>(parts_.most_long, parts_.most_long, parts_.log)) {
   router_.add("GET", "/healthz", http::now([](const http::Request&) {
                 return http::json_answer(json::object{{"status", "ok"}});
               }),
@@ -145,6 +173,7 @@ FollowerFront::FollowerFront(Parts parts)
 FollowerFront::~FollowerFront() {
   stopping_ = true;
   threads_.reset();
+  long_threads_.reset();
 }
 
 http::Response FollowerFront::readiness(const http::Request& request) const {
@@ -165,13 +194,26 @@ void FollowerFront::hand_on(http::Request&& request, const http::Reply& reply) {
     refusal.headers.push_back({role_header, "following"});
     return reply(std::move(refusal));
   }
-  if (threads_->run([this, kept, reply] { carry(*kept, reply); })) return;
-  reply(http::error_answer(*kept, 503, "ServiceUnavailable",
-                           "this host hands on as many requests as it can: ask another host, or "
-                           "try again in a few seconds"));
+  const auto work = [this, kept, reply] { carry(*kept, reply); };
+  const bool taken = may_last(*kept) ? hand_on_long(work) : threads_->run(work);
+  if (taken) return;
+  reply(try_again(*kept, "ServiceUnavailable",
+                  "this host hands on as many requests as it can: ask another host, or try again "
+                  "in a few seconds",
+                  "5"));
+}
+
+// One that lasts waits in no line: nobody knows when its turn would come.
+bool FollowerFront::hand_on_long(const std::function<void()>& work) {
+  const bool fits = ++long_running_ <= parts_.most_long;
+  const std::shared_ptr<void> place(nullptr, [this](void*) { --long_running_; });
+  return fits && long_threads_->run([place, work] { work(); });
 }
 
 void FollowerFront::carry(const http::Request& request, const http::Reply& reply) {
+  if (request.target().find('#') != std::string::npos)  // it would be cut off on the way
+    return reply(http::error_answer(request, 400, "InputError",
+                                    "the path or the query has a `#`: write %23"));
   const SteadyTime until = parts_.clock->steady() + parts_.patience;
   std::string problem = not_led;
   for (; !stopping_ && parts_.clock->steady() < until; std::this_thread::sleep_for(50ms)) {
@@ -199,6 +241,10 @@ void FollowerFront::carry(const http::Request& request, const http::Reply& reply
       give_back(std::move(client));
       if (stream) return stream->end();  // its client connects again
       using Kind = http_client::Failure::Kind;
+      if (!answer && answer.error().kind == Kind::bad_request)
+        return reply(http::error_answer(request, 400, "InputError",
+                                        "the path or the query has a character that no URL may "
+                                        "have: write it as a %-escape"));
       if (!answer) {
         problem = "the leading host " + view.lead.holder + " does not answer";
         const bool sent =
@@ -212,9 +258,7 @@ void FollowerFront::carry(const http::Request& request, const http::Reply& reply
       return;
     }
   }
-  http::Response failed = http::error_answer(request, 503, "NotReady", problem);
-  failed.headers.push_back({"Retry-After", "2"});
-  reply(std::move(failed));
+  reply(try_again(request, "NotReady", problem, "2"));
 }
 
 std::unique_ptr<http_client::Client> FollowerFront::take_client() {

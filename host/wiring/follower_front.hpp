@@ -28,6 +28,8 @@ class FollowerFront {
     const Clock* clock = nullptr;            // borrowed
     Log log = {};
     std::size_t most_at_once = 64;  // requests that are handed on; more wait for a moment
+    // Streams and long polls beside those; more are refused. Each has a thread.
+    std::size_t most_long = 256;
     // How long a request waits for a host that leads.
     std::chrono::milliseconds patience = std::chrono::seconds(30);
   };
@@ -40,6 +42,8 @@ class FollowerFront {
  private:
   void hand_on(http::Request&& request, const http::Reply& reply);
   void carry(const http::Request& request, const http::Reply& reply);
+  // False: there are too many.
+  bool hand_on_long(const std::function<void()>& work);
   http::Response readiness(const http::Request& request) const;
   std::unique_ptr<http_client::Client> take_client();
   void give_back(std::unique_ptr<http_client::Client> client);
@@ -49,7 +53,8 @@ class FollowerFront {
   std::mutex mutex_;
   std::vector<std::unique_ptr<http_client::Client>> clients_;
   http::Router router_;
-  std::unique_ptr<http::WorkerThreads> threads_;
+  std::atomic<std::size_t> long_running_ = 0;
+  std::unique_ptr<http::WorkerThreads> threads_, long_threads_;
 };
 
 // What becomes of an answer that the leader did not give. Pure.

@@ -11,6 +11,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t shortest_access_token = 22;
+constexpr const char* key_name = "secrets.key";
 constexpr std::string_view token_line = "export TASKCLUSTER_ACCESS_TOKEN=";
 
 Secret digest_as_key(const Sha256& digest) {
@@ -137,9 +138,15 @@ void HostAuth::write_metrics(metrics::Page& page) const {
         {{"reason", std::string(auth::Refusals::names[at])}});
 }
 
+Result<void> HostAuth::check_key(const store::Store& store, const fs::path& data_directory) {
+  const auto box = auth::SecretBox::open(data_directory / key_name);
+  if (!box) return box.error();
+  return auth::ClientStore::check_key(store, *box);
+}
+
 void HostAuth::open_store(const store::Store& store, fleet::Service& fleet,
                           const fs::path& data_directory) {
-  auto box = auth::SecretBox::open(data_directory / "secrets.key");
+  auto box = auth::SecretBox::open(data_directory / key_name);
   if (!box) {
     store_unavailable_ = "clients cannot be kept: " + box.error().message;
     return log_.error(store_unavailable_);

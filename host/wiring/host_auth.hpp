@@ -29,6 +29,9 @@ class HostAuth {
   // The clients in the store. Without them those of load() come in all the same.
   void open_store(const store::Store& store, fleet::Service& fleet,
                   const std::filesystem::path& data_directory);
+  // Whether this host can decrypt the secrets in a store that others have used. `config`: no.
+  static Result<void> check_key(const store::Store& store,
+                                const std::filesystem::path& data_directory);
   void store_unavailable(std::string reason) { store_unavailable_ = std::move(reason); }
 
   // How many requests were not let in.

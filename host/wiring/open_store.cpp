@@ -1,6 +1,7 @@
 #include "host/wiring/open_store.hpp"
 
 #include "host/postgres/postgres_store.hpp"
+#include "host/wiring/follower_state.hpp"
 
 namespace muster {
 namespace {
@@ -29,6 +30,7 @@ Result<OpenedStore> open_store(const config::HostConfiguration& configuration,
         {.connection = connection_settings(configuration, lead->host_name),
          .epoch = lead->epoch,
          .mark = data_directory / mark_name,
+         .followed = followed_tables(),
          .clock = std::move(clock),
          .log = log});
     if (!store) return store.error();

@@ -1,5 +1,6 @@
 """What tests of several hosts need: a PostgreSQL server, a proxy in front of it, a lab of machines, and hosts."""
 
+import base64
 import http.client
 import http.server
 import json
@@ -221,6 +222,7 @@ class Host:
         self.folder = os.path.join(folder, name)
         self.url = f"http://127.0.0.1:{self.port}"
         os.makedirs(os.path.join(self.folder, "workers"))
+        self.write_key(b"one key for all hosts of a world")
         token = os.path.join(self.folder, "token")
         with open(token, "w", encoding="utf-8") as file:
             file.write(TOKEN)
@@ -239,6 +241,14 @@ class Host:
     @property
     def configuration(self):
         return os.path.join(self.folder, "muster.toml")
+
+    def write_key(self, key):
+        """The key that decrypts the secrets of clients; 32 bytes."""
+        os.makedirs(os.path.join(self.folder, "data"), exist_ok=True)
+        file = os.path.join(self.folder, "data", "secrets.key")
+        with open(file, "wb") as out:
+            out.write(base64.b64encode(key) + b"\n")
+        os.chmod(file, 0o600)
 
     def start(self):
         with open(os.path.join(self.folder, "log"), "ab") as log:

@@ -97,6 +97,22 @@ TEST_F(LeaseKeeper, without_a_table_nobody_leads_and_then_one_does) {
   EXPECT_FALSE(second->may_act());
 }
 
+TEST_F(LeaseKeeper, one_that_has_a_problem_does_not_ask_and_says_why) {
+  std::atomic<bool> sound = false;
+  const Keeper one(Keeper::Parts{
+      .table = std::make_unique<FakeTable>(row),
+      .times = {150ms},
+      .self = {.name = "a", .address = "http://a"},
+      .describe = [&](HostEntry& self) { self.problem = sound ? "" : "the key is another"; },
+      .clock = [row = row] { return BootTime(row->now); }});
+  ASSERT_TRUE(eventually([&] {
+    return one.view().problem.find("this one cannot: the key is another") != std::string::npos;
+  }));
+  EXPECT_EQ(one.view().role, Role::neither);
+  sound = true;
+  EXPECT_TRUE(becomes(one, Role::leading));
+}
+
 TEST_F(LeaseKeeper, one_that_was_stopped_for_longer_than_its_lease_may_not_act_when_it_goes_on) {
   const auto first = keeper("a");
   ASSERT_TRUE(becomes(*first, Role::leading));

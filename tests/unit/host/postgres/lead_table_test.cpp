@@ -61,6 +61,21 @@ TEST_F(LeadTableTest, sessions_of_the_old_leader_are_ended_by_the_next) {
   EXPECT_EQ(b->look(second)->number, 0);
 }
 
+TEST_F(LeadTableTest, two_hosts_of_one_name_are_noticed) {
+  HostEntry here = first, elsewhere = first;
+  here.place = "here";
+  elsewhere.place = "elsewhere";
+  ASSERT_TRUE(a->look(here));
+  EXPECT_TRUE(a->look(here)) << "one that looks again, or starts again, is the same";
+  const auto refused = b->look(elsewhere);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("another host is called one"), std::string::npos);
+  server.sql("UPDATE muster_hosts SET seen = seen - interval '1 minute'", name);
+  EXPECT_TRUE(b->look(elsewhere)) << "the name is free when its host has gone";
+  EXPECT_FALSE(a->look(here));
+  EXPECT_EQ(a->hosts()->size(), 1u);
+}
+
 TEST_F(LeadTableTest, after_a_restart_of_the_server_it_is_reached_again) {
   Postgres own;
   const auto table = lead_table({.address = own.url()});
