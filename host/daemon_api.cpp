@@ -20,7 +20,9 @@ void Daemon::add_all_routes(const std::string& public_url) {
   dependencies.history = history_.get();
   describe_hosts(dependencies);
   api::add_routes(*router_, api_services(dependencies));
-  if (fleet_) history_sampler_ = std::make_unique<HistorySampler>(fleet_->fleet(), history_);
+  if (fleet_)
+    history_sampler_ =
+        std::make_unique<HistorySampler>(fleet_->fleet(), fleet_->store(), history_, log_);
   taskcluster_api::add_routes(
       *router_, taskcluster_api_parts({status_, *plugins_, auth_.authority(), *registrar_,
                                        *workers_, fleet, public_url, log_}));

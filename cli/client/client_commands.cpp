@@ -1,4 +1,4 @@
-// muster client create|list|show|set|revoke|rotate|disable|enable: who may use the host.
+// muster client create|list|show|roles|set|revoke|rotate|disable|enable: who may use the host.
 #include <optional>
 
 #include "cli/client/lockout.hpp"
@@ -60,6 +60,21 @@ std::string show_clients(const json::object& document, const View& style) {
   if (const std::string problem = text_of(document, "problem"); !problem.empty())
     out += style(Look::yellow, problem) + "\n";
   return out;
+}
+
+std::string show_roles(const json::object& document, const View& style) {
+  Table rows;
+  rows.add_heads({"ROLE", "SCOPES"});
+  for (const json::object& role : objects_of(document, "roles")) {
+    std::string name = text_of(role, "role");
+    for (const std::string& scope : client_texts(role, "scopes")) {
+      rows.add({{name, Look::bold}, {scope}});
+      name.clear();
+    }
+  }
+  if (objects_of(document, "roles").empty())
+    return "No roles: the host's configuration has no auth.roles.\n";
+  return rows.text(style);
 }
 
 std::string show_client(const json::object& client, const View& style) {
@@ -233,6 +248,13 @@ void add_client_commands(CLI::App& app) {
         return client_answer(connect(given.host).get(given.path()));
       },
       show_client);
+  add_client_verb(
+      group, "roles", "List the roles of the host's configuration", false,
+      std::make_shared<ClientOptions>(),
+      [](const ClientOptions& given) {
+        return client_answer(connect(given.host).get("/api/muster/v1/roles"));
+      },
+      show_roles);
   add_client_create(group);
   add_client_set(group);
   add_client_rotate(group);

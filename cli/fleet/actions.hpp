@@ -53,6 +53,7 @@ void diagnose_provider(const FleetOptions& options);
 
 // surroundings.cpp: worker configurations, demand, webhooks, and the API itself.
 void show_configurations(const FleetOptions& options);
+void show_configuration_changes(const FleetOptions& options);
 void list_configuration_problems(const FleetOptions& options);
 void reload_configurations(const FleetOptions& options);
 void accept_empty_configurations(const FleetOptions& options);

@@ -244,6 +244,9 @@ void add_configuration_commands(CLI::App& app) {
   FleetCommand(config, "problems",
                "Show what is wrong with the host's and the worker configurations",
                list_configuration_problems);
+  FleetCommand(config, "changes",
+               "Show what the version in force changed for each pool, with the lines",
+               show_configuration_changes);
   const FleetCommand evaluate(config, "evaluate",
                               "Show what the rules of the host come to for a pool",
                               evaluate_configurations);

@@ -38,6 +38,7 @@ std::string show_payload_check(const json::object& document, const View& view);
 std::string show_demand(const json::object& document, const View& view);
 std::string show_webhooks(const json::object& document, const View& view);
 std::string show_dead_letters(const json::object& document, const View& view);
+std::string show_configuration_difference(const json::object& document, const View& view);
 std::string show_configuration_files(const json::object& document, const View& view);
 std::string show_configuration_text(const json::object& document, const View& view);
 // Whether something is wrong, so that a person has to do something.

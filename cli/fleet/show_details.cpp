@@ -116,6 +116,39 @@ std::string show_dead_letters(const json::object& document, const View& view) {
   return rows.text(view);
 }
 
+namespace {
+
+// "4 (build.toml:12)"; "not set".
+std::string side_text(const json::object& change, const char* name) {
+  const json::value* side = change.if_contains(name);
+  if (!side || !side->is_object()) return "not set";
+  const json::object& object = side->get_object();
+  const json::value* value = object.if_contains("value");
+  return (value ? json::write(*value) : "") + " (" + text_of(object, "file") + ":" +
+         text_of(object, "line") + ")";
+}
+
+}  // namespace
+
+std::string show_configuration_difference(const json::object& document, const View& view) {
+  if (text_of(document, "previousRevision").empty())
+    return "The worker configurations did not change since the host started.\n";
+  Table rows;
+  rows.add_heads({"POOL", "KEY", "BEFORE", "NOW"});
+  for (const json::object& change : objects_of(document, "changes")) {
+    const bool changed = text_of(change, "what") == "changed";
+    rows.add({{text_of(change, "workerPoolId"), Look::bold},
+              {changed ? text_of(change, "key") : text_of(change, "what")},
+              {changed ? side_text(change, "before") : ""},
+              {changed ? side_text(change, "after") : ""}});
+  }
+  if (objects_of(document, "changes").empty()) return "No value of any pool is another.\n";
+  std::string out = rows.text(view);
+  if (const std::string more = text_of(document, "more"); more != "0")
+    out += "and " + more + " more changes\n";
+  return out;
+}
+
 std::string show_configuration_files(const json::object& document, const View& view) {
   Table rows;
   rows.add_heads({"CONFIGURATION", "FILE", "BYTES", "WORKER TYPES"});

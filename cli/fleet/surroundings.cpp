@@ -13,6 +13,10 @@ void show_configurations(const FleetOptions& options) {
                show_configuration_text);
 }
 
+void show_configuration_changes(const FleetOptions& options) {
+  ask_and_show(options, "worker-configurations/difference", show_configuration_difference);
+}
+
 void list_configuration_problems(const FleetOptions& options) {
   const json::value status = answer_of(connect(options.host).get(api_path + "status"));
   if (!status.is_object()) fail(Error::internal("the host's answer cannot be read"));

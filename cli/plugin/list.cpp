@@ -1,4 +1,4 @@
-// muster plugin list, muster plugin rollback
+// muster plugin list, muster plugin log, muster plugin rollback
 #include <cstdio>
 
 #include <muster/codec.hpp>
@@ -6,6 +6,7 @@
 
 #include "cli/exit_code.hpp"
 #include "cli/plugin/plugin_commands.hpp"
+#include "host/plugin_loader/instance_record.hpp"
 #include "host/plugin_loader/plugin_status.hpp"
 
 namespace muster::cli {
@@ -62,6 +63,27 @@ void print_list(const PluginList& list) {
   }
 }
 
+struct InstanceHistory {
+  std::vector<plugin_loader::MethodTimes> methods;
+  std::vector<plugin_loader::LogEntry> log;
+
+  static constexpr auto fields(auto visit) {
+    return visit(required("methods", &InstanceHistory::methods),
+                 required("log", &InstanceHistory::log));
+  }
+};
+
+void print_history(const InstanceHistory& instance) {
+  if (instance.methods.empty()) std::printf("No calls yet.\n");
+  for (const plugin_loader::MethodTimes& method : instance.methods)
+    std::printf("%-18s calls %lld (%lld failed)  p50 %.3f s  p90 %.3f s  p99 %.3f s\n",
+                harmless(method.method).c_str(), static_cast<long long>(method.calls),
+                static_cast<long long>(method.failed), method.p50, method.p90, method.p99);
+  for (const plugin_loader::LogEntry& line : instance.log)
+    std::printf("%s %s %s\n", format_time(line.at).c_str(), harmless(line.level).c_str(),
+                harmless(line.text).c_str());
+}
+
 void show_list(const Result<json::value>& answer, bool as_json) {
   if (!answer) fail(answer.error());
   if (as_json) return print_json(*answer);
@@ -77,6 +99,17 @@ void list_plugins(const PluginListing& options) {
   show_list(
       options.rescan ? host.post(std::string(plugins_path) + "/rescan") : host.get(plugins_path),
       options.as_json);
+}
+
+void show_plugin_log(const PluginLog& options) {
+  const auto answer =
+      connect(options.host)
+          .get("/api/muster/v1/plugin-instances/" + path_segment(options.instance_id));
+  if (!answer) fail(answer.error());
+  if (options.as_json) return print_json(*answer);
+  const auto read = from_value<InstanceHistory>(*answer);
+  if (!read) fail(Error::internal("the host's answer cannot be read: " + read.error().message));
+  print_history(*read);
 }
 
 void roll_back_plugin(const PluginRollback& options) {

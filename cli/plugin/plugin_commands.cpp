@@ -28,6 +28,14 @@ void add_plugin_commands(CLI::App& app) {
   list->add_flag("--rescan", listing->rescan, "Make the host scan its plugin folders first");
   add_host_options(*list, listing->host);
 
+  const auto logging = std::make_shared<PluginLog>();
+  CLI::App* log = add_verb(*plugin, "log",
+                           "Show how long the calls of a plugin instance take, and its newest log "
+                           "lines",
+                           show_plugin_log, logging);
+  log->add_option("instance", logging->instance_id, "Its id, such as the provider's")->required();
+  add_host_options(*log, logging->host);
+
   const auto checking = std::make_shared<PluginCheck>();
   CLI::App* check = add_verb(*plugin, "check",
                              "Test a plugin against the whole plugin contract, in a cell and in "

@@ -27,6 +27,13 @@ struct PluginRollback {
 };
 void roll_back_plugin(const PluginRollback& options);
 
+struct PluginLog {
+  HostOptions host;
+  std::string instance_id;
+  bool as_json = false;
+};
+void show_plugin_log(const PluginLog& options);
+
 struct PluginCheck {
   std::filesystem::path path;  // a folder with a manifest, or a library
   std::string service;         // instead of a path: the address of a service behind provider/bridge

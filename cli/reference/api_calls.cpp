@@ -51,11 +51,13 @@ constexpr ApiCall all_calls[] = {
     {"GET /holds", "muster hold list"},
     {"DELETE /holds/{providerId}", "muster hold release"},
     {"GET /plugins", "muster plugin list"},
+    {"GET /plugin-instances/{instanceId}", "muster plugin log"},
     {"POST /plugins/rescan", "muster plugin list"},
     {"POST /plugins/{pluginId}/rollback", "muster plugin rollback"},
     {"GET /demand", "muster demand show"},
     // worker configurations
     {"GET /worker-configurations", "muster config problems"},
+    {"GET /worker-configurations/difference", "muster config changes"},
     {"POST /worker-configurations/reload", "muster config reload"},
     {"POST /worker-configurations/accept-empty", "muster config accept-empty"},
     {"GET /worker-configurations/files", "muster config show"},
@@ -93,6 +95,7 @@ constexpr ApiCall all_calls[] = {
     {"DELETE /teams/{team}/requests/{requestId}", "muster request cancel"},
     {"POST /teams/{team}/requests/{requestId}/extend", "muster request extend"},
     // clients
+    {"GET /roles", "muster client roles"},
     {"GET /clients", "muster client list"},
     {"GET /clients/{clientId}", "muster client show"},
     {"PUT /clients/{clientId}", "muster client create"},

@@ -126,6 +126,16 @@ Answer list_clients(const Call& call) {
   return json_answer(document);
 }
 
+Answer list_roles(const Call& call) {
+  const auth::Authority& authority = *services_of(call).authority;
+  json::array list;
+  for (const auto& [role, scopes] : authority.roles()->list())
+    list.push_back(json::object{{"role", role},
+                                {"scopes", texts_json(scopes)},
+                                {"expandedScopes", texts_json(authority.expand(scopes).list())}});
+  return json_answer(json::object{{"roles", std::move(list)}});
+}
+
 std::optional<Failure> refuse_without_store(const Call& call) {
   if (services_of(call).clients) return std::nullopt;
   return Failure{"NoClients", services_of(call).no_clients};
@@ -330,6 +340,14 @@ std::vector<Endpoint> client_endpoints() {
        .errors = {missing, conflicting, unavailable},
        .category = "clients",
        .title = "Remove a client, and with it all credentials that it has issued"},
+      {.name = "listRoles",
+       .method = "GET",
+       .path = base + "/roles",
+       .scopes = all_of({"muster:list-clients"}),
+       .handler = list_roles,
+       .output = "RoleList",
+       .category = "clients",
+       .title = "The roles of the host's configuration, and what they are worth"},
       {.name = "listClients",
        .method = "GET",
        .path = base + "/clients",

@@ -4,8 +4,8 @@
 #include <muster/codec.hpp>
 
 #include "host/api/handlers.hpp"
+#include "host/api/permitted_stream.hpp"
 #include "host/api/query_parameters.hpp"
-#include "host/api/session_stream.hpp"
 #include "host/events/page.hpp"
 #include "host/events/service.hpp"
 #include "lib/http/page_budget.hpp"
@@ -72,7 +72,7 @@ void show_events(const CallPtr& call) {
                            {"Cache-Control", "no-store"},
                            {"X-Accel-Buffering", "no"}},
                           "retry: 2000\n\n"};
-  response.stream = while_session_lasts(*call, std::move(*stream));
+  response.stream = while_permitted(*call, std::move(*stream));
   call->respond(std::move(response));
 }
 
@@ -188,7 +188,7 @@ std::vector<Endpoint> event_endpoints() {
                  parameter::of_launch_config, parameter::of_worker, parameter::last_event_id},
        .output = "EventPage",
        .content_type = "application/json; charset=utf-8",
-       .errors = {bad_input, "EventsGone", unavailable},
+       .errors = {bad_input, "EventsGone", "TooManyRequests", unavailable},
        .category = "events",
        .title = "What happened: a page as JSON, or a stream of server-sent events",
        .handler_reads_query = true},

@@ -1,7 +1,8 @@
 // Capacity, demand and cost over time, and a stream that says which pools have changed.
 #include "host/api/handlers.hpp"
+#include "host/api/permitted_stream.hpp"
 #include "host/api/query_parameters.hpp"
-#include "host/api/session_stream.hpp"
+#include "host/events/service.hpp"
 #include "host/history/history.hpp"
 
 namespace muster::api {
@@ -55,9 +56,11 @@ std::string message_of(const history::Change& change) {
 
 class ChangeStream final : public http::Stream {
  public:
-  ChangeStream(const history::History& history, std::shared_ptr<const Clock> clock)
+  ChangeStream(const history::History& history, std::shared_ptr<const Clock> clock,
+               Tally::Seat seat)
       : history_(history),
         clock_(std::move(clock)),
+        seat_(std::move(seat)),
         last_(history.newest_change()),
         said_(clock_->steady()) {}
 
@@ -80,18 +83,23 @@ class ChangeStream final : public http::Stream {
  private:
   const history::History& history_;
   const std::shared_ptr<const Clock> clock_;
+  const Tally::Seat seat_;
   std::int64_t last_;
   SteadyTime said_;
 };
 
 void stream_changes(const CallPtr& call) {
+  if (!has_fleet(call)) return;
+  auto seat = services_of(*call).events->open_seat(call->client_id(), "changes");
+  if (!seat) return call->fail(to_failure(seat.error()));
   http::Response response{200,
                           {{"Content-Type", "text/event-stream"},
                            {"Cache-Control", "no-store"},
                            {"X-Accel-Buffering", "no"}},
                           "retry: 2000\n\n"};
-  response.stream = while_session_lasts(
-      *call, std::make_shared<ChangeStream>(*services_of(*call).history, services_of(*call).clock));
+  response.stream = while_permitted(
+      *call, std::make_shared<ChangeStream>(*services_of(*call).history, services_of(*call).clock,
+                                            std::move(*seat)));
   call->respond(std::move(response));
 }
 
@@ -122,6 +130,7 @@ std::vector<Endpoint> history_endpoints() {
        .handler = stream_changes,
        .output = "FleetChange",
        .content_type = "text/event-stream",
+       .errors = {"TooManyRequests", unavailable},
        .category = "pools",
        .title = "Server-sent events: which pools have other figures than two seconds ago"},
   };

@@ -117,6 +117,15 @@ Answer list_plugins(const Call& call) {
   return json_answer(document);
 }
 
+Answer show_plugin_instance(const Call& call) {
+  const std::string& id = call.parameter("instanceId");
+  const auto record = services_of(call).plugins->record(id);
+  if (!record) return not_found("there is no plugin instance " + id + "; see: muster plugin list");
+  return json_answer(json::object{{"instanceId", id},
+                                  {"methods", codec::to_value(record->times())},
+                                  {"log", codec::to_value(record->log())}});
+}
+
 Answer rescan_plugins(const Call& call) {
   services_of(call).plugins->rescan();
   return list_plugins(call);
@@ -230,6 +239,17 @@ std::vector<Endpoint> host_endpoints() {
        .output = "Plugins",
        .category = "plugins",
        .title = "Every plugin, its versions and instances, and why one is refused"},
+      {.name = "getPluginInstance",
+       .method = "GET",
+       .path = base + "/plugin-instances/{instanceId}",
+       .scopes = all_of({"muster:get:plugins"}),
+       .handler = show_plugin_instance,
+       .output = "PluginInstance",
+       .errors = {missing},
+       .category = "plugins",
+       .title = "How long an instance's calls take, and the newest lines of its log",
+       .description = "Quantiles are of the newest 500 calls of a method; the log has the newest "
+                      "200 lines. Both begin with the start of the host."},
       {.name = "rescanPlugins",
        .method = "POST",
        .path = base + "/plugins/rescan",

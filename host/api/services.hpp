@@ -67,6 +67,8 @@ struct Services : endpoints::Host {
   std::function<Result<void>()> accept_what_is_left = {};
   // See pools::Service::files.
   std::function<std::shared_ptr<const pools::SourceFiles>(bool refused)> configuration_files = {};
+  // See pools::Service::previous_files.
+  std::function<std::shared_ptr<const pools::SourceFiles>()> previous_configuration_files = {};
   std::function<std::vector<demand::SourceStatus>()> demand_status = {};
 
   worker_logs::LogStore* worker_logs = nullptr;  // always there

@@ -6,6 +6,7 @@
 
 #include "host/auth/judge.hpp"
 #include "host/auth/signed_request.hpp"
+#include "lib/base/letter_case.hpp"
 
 namespace muster::auth {
 namespace {
@@ -35,10 +36,12 @@ struct Authority::Impl {
     return snapshot_;
   }
   void publish(Snapshot next);
-  Result<VerifiedRequest> judge(const Snapshot& known, const SignedRequest& request) {
+  Result<VerifiedRequest> judge(const Snapshot& known, const SignedRequest& request,
+                                bool again = false) {
     return Judge(known, memory, watch, clock.now(), clock.steady(), request.sender)
-        .judge(request, salt);
+        .judge(request, salt, again);
   }
+  Result<VerifiedRequest> authenticate(const http::Request& request, bool again);
   CookieValue session_cookie(const http::Request& request) const;
   Result<VerifiedRequest> by_session(const Snapshot& known, const http::Request& request,
                                      const CookieValue& cookie) const;
@@ -124,15 +127,15 @@ std::vector<Client> Authority::configured() const {
   return all;
 }
 
-Result<Authority::VerifiedRequest> Authority::authenticate_head(
-    const http::Request& request) const {
-  const auto known = impl_->snapshot();
+Result<Authority::VerifiedRequest> Authority::Impl::authenticate(const http::Request& request,
+                                                                 bool again) {
+  const auto known = snapshot();
   const bool header = request.header("Authorization").has_value();
   const bool bewit = request.query.find("bewit=") != std::string::npos;
   if (!header && !bewit) {
-    const CookieValue cookie = impl_->session_cookie(request);
+    const CookieValue cookie = session_cookie(request);
     if (cookie.count == 0) return VerifiedRequest{known->anonymous, {}};
-    return impl_->by_session(*known, request, cookie);
+    return by_session(*known, request, cookie);
   }
   const auto what = signed_request_of(request);
   if (!what) return what.error();
@@ -140,7 +143,19 @@ Result<Authority::VerifiedRequest> Authority::authenticate_head(
     return Error::auth(
         "Cannot use two authentication schemes at once this request has both bewit in querystring "
         "and 'authorization' header");
-  return impl_->judge(*known, *what);
+  return judge(*known, *what, again);
+}
+
+Result<Authority::VerifiedRequest> Authority::authenticate_head(
+    const http::Request& request) const {
+  return impl_->authenticate(request, false);
+}
+
+Result<std::shared_ptr<const Caller>> Authority::authenticate_again(
+    const http::Request& request) const {
+  auto verified = impl_->authenticate(request, true);
+  if (!verified) return verified.error();
+  return std::move(verified->caller);
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -194,9 +209,17 @@ bool Authority::is_from_own_page(const http::Request& request) {
 }
 
 CookieValue Authority::Impl::session_cookie(const http::Request& request) const {
-  const auto header = request.header("Cookie");
-  if (!header || !request.path.starts_with(own_api)) return {};
-  return find_cookie(*header, cookie_name(request, sessions));
+  CookieValue found;
+  if (!request.path.starts_with(own_api)) return found;
+  const std::string name = cookie_name(request, sessions);
+  // Browsers send one such header; what comes in a second one counts all the same.
+  for (const http::Header& header : request.headers) {
+    if (to_lower(header.name) != "cookie") continue;
+    const CookieValue here = find_cookie(header.value, name);
+    if (here.count > 0) found.value = here.value;
+    found.count += here.count;
+  }
+  return found;
 }
 
 Result<Authority::VerifiedRequest> Authority::Impl::by_session(const Snapshot& known,
@@ -276,8 +299,9 @@ std::optional<Time> Authority::session_expires(const http::Request& request) con
   return session ? std::optional(session->expires) : std::nullopt;
 }
 
-Result<void> Authority::keep_sessions(const std::filesystem::path& file) {
-  return impl_->sessions.keep(file, impl_->clock.now());
+Result<void> Authority::keep_sessions(const store::Store& store, Sessions::Submit submit,
+                                      const std::string& host_id) {
+  return impl_->sessions.keep(store, std::move(submit), host_id, impl_->clock.now());
 }
 
 Result<void> Authority::check_body(const http::Request& request, const std::string& hash) {
@@ -331,6 +355,10 @@ Authority::TemporaryCredentials Authority::issue(const std::string& client_id,
   auto signed_by_us = sign_certificate(client_id, host_client_id, host->client.keys.front().secret,
                                        random_seed(), scopes, start, expiry);
   return {client_id, std::move(signed_by_us.access_token), std::move(signed_by_us.certificate)};
+}
+
+std::shared_ptr<const Roles> Authority::roles() const {
+  return impl_->snapshot()->roles;
 }
 
 ScopeSet Authority::expand(const std::vector<std::string>& scopes) const {

@@ -69,6 +69,10 @@ class Authority {
     std::string hash;  // that the payload must have; empty: any
   };
   Result<VerifiedRequest> authenticate_head(const http::Request& request) const;
+  // Who asks now, of a request that was let in and goes on, such as a stream. Fails if it would not
+  // come in any more: its client or secret is gone, its session or certificate has ended. Counts as
+  // no attempt.
+  Result<std::shared_ptr<const Caller>> authenticate_again(const http::Request& request) const;
   static Result<void> check_body(const http::Request& request, const std::string& hash);
   static std::string challenge(const Error& error);
 
@@ -102,7 +106,8 @@ class Authority {
   std::string csrf_token(const http::Request& request) const;
   std::optional<Time> session_expires(const http::Request& request) const;
   // See Sessions::keep.
-  Result<void> keep_sessions(const std::filesystem::path& file);
+  Result<void> keep_sessions(const store::Store& store, Sessions::Submit submit,
+                             const std::string& host_id);
   // Whether a page of this host may have sent it, as far as the browser says so.
   static bool is_from_own_page(const http::Request& request);
 
@@ -127,6 +132,7 @@ class Authority {
   TemporaryCredentials issue(const std::string& client_id, const std::vector<std::string>& scopes,
                              Time start, Time expiry) const;
 
+  std::shared_ptr<const Roles> roles() const;  // of now
   // What these scopes are worth with the roles of now, `anonymous` included.
   ScopeSet expand(const std::vector<std::string>& scopes) const;
 

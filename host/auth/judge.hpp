@@ -32,8 +32,10 @@ class Judge {
   Judge(const Snapshot& known, Memory& memory, TimeWatch* watch, Time now, SteadyTime steady,
         std::optional<Address> sender);
 
+  // `again`: of a request that was let in and is not over; its time and nonce are old by now, and
+  // that it is no longer good is no guess.
   Result<Authority::VerifiedRequest> judge(const Authority::SignedRequest& request,
-                                           const std::string& salt);
+                                           const std::string& salt, bool again = false);
 
  private:
   // What a request says it may do, to be proved by its signature.
@@ -70,6 +72,7 @@ class Judge {
   const SteadyTime steady_;
   const std::optional<Address> sender_;
   const std::optional<std::chrono::milliseconds> locked_;  // for how long the sender still is
+  bool again_ = false;
   std::optional<Address> tried_ = {};  // a pair whose failures count, because the sender is locked
 };
 

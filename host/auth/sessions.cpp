@@ -1,85 +1,60 @@
 #include "host/auth/sessions.hpp"
 
 #include <algorithm>
+#include <future>
 
-#include <muster/codec.hpp>
-
-#include "lib/base/atomic_file.hpp"
+#include "host/store/row.hpp"
 #include "lib/base/secret.hpp"
 
 namespace muster::auth {
 namespace {
 
-constexpr std::size_t largest_file = 16 << 20;
+// A disk that does not answer keeps nobody from logging out.
+constexpr std::chrono::seconds patience{2};
 
-std::string text_of(const json::object& document, std::string_view name) {
-  const json::value* member = document.if_contains(name);
-  return member && member->is_string() ? std::string(member->get_string()) : std::string();
-}
-
-// Nothing if the row is not whole.
-std::optional<std::pair<Sha256, Sessions::Session>> session_of(const json::value& row) {
-  const json::object* document = row.if_object();
-  if (!document) return std::nullopt;
-  const auto digest = sha256_from_hex(text_of(*document, "digest"));
-  const auto key = sha256_from_hex(text_of(*document, "key"));
-  const auto expires = parse_time(text_of(*document, "expires"));
-  const std::string kind = text_of(*document, "kind");
-  if (!digest || !key || !expires || (kind != "hawk" && kind != "token")) return std::nullopt;
-  return std::pair(*digest,
-                   Sessions::Session{{kind == "hawk" ? ClientKind::hawk : ClientKind::token,
-                                      text_of(*document, "clientId"), *key},
-                                     *expires});
+store::Change forget(const Sha256& digest) {
+  return store::erase<SessionRow>({to_hex(digest)});
 }
 
 }  // namespace
 
-Result<void> Sessions::keep(const std::filesystem::path& file, Time now) {
-  file_ = file;
-  name_ = "muster-" + sha256_hex(random_token().reveal()).substr(0, 8);
-  const auto text = read_file(file, largest_file);
-  if (!text && text.error().error_class != ErrorClass::not_found) return text.error();
-  if (text) {
-    const auto document = json::parse_object(*text);
-    if (!document) return document.error();
-    if (const std::string name = text_of(*document, "name"); !name.empty()) name_ = name;
-    if (const json::value* rows = document->if_contains("sessions"); rows && rows->is_array())
-      for (const json::value& row : rows->get_array())
-        if (auto known = session_of(row); known && known->second.expires > now)
-          sessions_.insert(std::move(*known));
-  }
-  write();
+Result<void> Sessions::keep(const store::Store& store, Submit submit, const std::string& host_id,
+                            Time now) {
+  store::Batch expired;
+  const std::lock_guard guard(mutex_);
+  const auto read = store::read_rows<SessionRow>(store, [&](SessionRow row) {
+    const auto digest = sha256_from_hex(row.digest);
+    const auto key = sha256_from_hex(row.key);
+    if (!digest || !key || row.expires <= now)
+      expired.push_back(store::erase<SessionRow>({row.digest}));
+    else
+      sessions_[*digest] = {{row.kind, std::move(row.client_id), *key}, row.expires};
+  });
+  if (!read) return read.error();
+  name_ = "muster-" + sha256_hex("cookie " + host_id).substr(0, 8);
+  submit_ = std::move(submit);
+  this->submit(std::move(expired));
   return {};
 }
 
-// A file that cannot be written costs people a log-in after the next start, and nothing else.
-void Sessions::write() const {
-  if (file_.empty()) return;
-  const std::lock_guard one_at_a_time(writing_);
-  json::array rows;
-  {
-    const std::lock_guard guard(mutex_);
-    for (const auto& [digest, session] : sessions_)
-      rows.push_back(
-          json::object{{"digest", to_hex(digest)},
-                       {"kind", session.owner.kind == ClientKind::hawk ? "hawk" : "token"},
-                       {"clientId", session.owner.client_id},
-                       {"key", to_hex(session.owner.key)},
-                       {"expires", format_time(session.expires)}});
-  }
-  (void)write_file_atomically(
-      file_, json::write(json::object{{"name", name_}, {"sessions", std::move(rows)}}), 0600);
+void Sessions::submit(store::Batch batch) const {
+  if (submit_ && !batch.empty()) submit_(std::move(batch), {});
 }
 
-void Sessions::drop_surplus(const Owner& owner, Time now) {
-  std::erase_if(sessions_, [&](const auto& entry) { return entry.second.expires <= now; });
+void Sessions::drop_surplus(const Owner& owner, Time now, store::Batch& ended) {
+  const auto drop = [&](ByDigest::iterator at) {
+    ended.push_back(forget(at->first));
+    return sessions_.erase(at);
+  };
+  for (auto at = sessions_.begin(); at != sessions_.end();)
+    at = at->second.expires <= now ? drop(at) : std::next(at);
   const auto drop_oldest = [&](auto counts) {
     auto oldest = sessions_.end();
     for (auto at = sessions_.begin(); at != sessions_.end(); ++at)
       if (counts(at->second) &&
           (oldest == sessions_.end() || at->second.expires < oldest->second.expires))
         oldest = at;
-    if (oldest != sessions_.end()) sessions_.erase(oldest);
+    if (oldest != sessions_.end()) drop(oldest);
   };
   const auto of_client = [&](const Session& each) {
     return each.owner.kind == owner.kind && each.owner.client_id == owner.client_id;
@@ -93,12 +68,14 @@ void Sessions::drop_surplus(const Owner& owner, Time now) {
 
 std::string Sessions::open(Owner owner, Time now) {
   std::string cookie = random_token().reveal();
-  {
-    const std::lock_guard guard(mutex_);
-    drop_surplus(owner, now);
-    sessions_[sha256(cookie)] = {std::move(owner), now + lifetime};
-  }
-  write();
+  const Sha256 digest = sha256(cookie);
+  store::Batch batch;
+  const std::lock_guard guard(mutex_);
+  drop_surplus(owner, now, batch);
+  batch.push_back(store::put(
+      SessionRow{to_hex(digest), owner.kind, owner.client_id, to_hex(owner.key), now + lifetime}));
+  sessions_[digest] = {std::move(owner), now + lifetime};
+  submit(std::move(batch));
   return cookie;
 }
 
@@ -111,22 +88,25 @@ std::optional<Sessions::Session> Sessions::find(std::string_view cookie, Time no
 }
 
 void Sessions::close(std::string_view cookie) {
+  const Sha256 digest = sha256(cookie);
+  const auto durable = std::make_shared<std::promise<void>>();
   {
     const std::lock_guard guard(mutex_);
-    if (sessions_.erase(sha256(cookie)) == 0) return;
+    if (sessions_.erase(digest) == 0 || !submit_) return;
+    if (!submit_({forget(digest)}, [durable] { durable->set_value(); })) return;
   }
-  write();
+  durable->get_future().wait_for(patience);
 }
 
 void Sessions::close_all_of(ClientKind kind, const std::string& client_id) {
-  {
-    const std::lock_guard guard(mutex_);
-    if (std::erase_if(sessions_, [&](const auto& entry) {
-          return entry.second.owner.kind == kind && entry.second.owner.client_id == client_id;
-        }) == 0)
-      return;
+  store::Batch batch;
+  const std::lock_guard guard(mutex_);
+  for (auto at = sessions_.begin(); at != sessions_.end();) {
+    const bool ends = at->second.owner.kind == kind && at->second.owner.client_id == client_id;
+    if (ends) batch.push_back(forget(at->first));
+    at = ends ? sessions_.erase(at) : std::next(at);
   }
-  write();
+  submit(std::move(batch));
 }
 
 std::string Sessions::csrf_token(std::string_view cookie) {

@@ -5,7 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
-#include <filesystem>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -16,9 +16,27 @@
 #include <muster/error.hpp>
 
 #include "host/auth/client_row.hpp"
+#include "host/store/store.hpp"
 #include "lib/crypto/sha256.hpp"
 
 namespace muster::auth {
+
+// Has digests of cookies alone.
+struct SessionRow {
+  static constexpr std::string_view table = "sessions";
+  static constexpr std::size_t key_columns = 1;
+  std::string digest;  // of the cookie, in hex
+  ClientKind kind = ClientKind::token;
+  std::string client_id;
+  std::string key;  // see Sessions::Owner, in hex
+  Time expires{};
+
+  static constexpr auto fields(auto visit) {
+    return visit(required("digest", &SessionRow::digest), required("kind", &SessionRow::kind),
+                 required("clientId", &SessionRow::client_id), required("key", &SessionRow::key),
+                 required("expires", &SessionRow::expires));
+  }
+};
 
 // THREADS: any. find() never waits for disk.
 class Sessions {
@@ -36,20 +54,23 @@ class Sessions {
     Time expires{};
   };
 
-  // The file in which sessions live on when the host is started again; it has digests of cookies
-  // alone. Before the first request. On failure sessions end with this process.
-  Result<void> keep(const std::filesystem::path& file, Time now);
+  // See store::Committer::submit.
+  using Submit = std::function<bool(store::Batch, std::function<void()> durable)>;
 
-  // A new cookie's value. Waits for disk. Ends the oldest ones beyond the limits.
+  // Sessions live on in the store, also at another host that shares it and so has the same id.
+  // Before the first request. On failure sessions end with this process.
+  Result<void> keep(const store::Store& store, Submit submit, const std::string& host_id, Time now);
+
+  // A new cookie's value. Ends the oldest ones beyond the limits.
   std::string open(Owner owner, Time now);
   std::optional<Session> find(std::string_view cookie, Time now) const;
-  // Waits for disk. Idempotent.
+  // Waits a while until that is durable. Idempotent.
   void close(std::string_view cookie);
 
-  // All of a client, for it was disabled or removed. Waits for disk. Idempotent.
+  // All of a client, for it was disabled or removed. Idempotent.
   void close_all_of(ClientKind kind, const std::string& client_id);
 
-  // The cookie's name, which no other host on the same machine has.
+  // The cookie's, which no host with another store has.
   const std::string& name() const { return name_; }
 
   // What a request that changes something has to say besides: a page of another site cannot know
@@ -59,14 +80,14 @@ class Sessions {
  private:
   using ByDigest = std::map<Sha256, Session>;
 
-  void drop_surplus(const Owner& owner, Time now);
-  // Without mutex_, so that find() does not wait for it.
-  void write() const;
+  // Adds what it ends to the batch.
+  void drop_surplus(const Owner& owner, Time now, store::Batch& ended);
+  // What cannot be kept costs people a log-in after the next start, and nothing else.
+  void submit(store::Batch batch) const;
 
-  mutable std::mutex writing_;  // before mutex_
-  mutable std::mutex mutex_;    // of what follows
+  mutable std::mutex mutex_;  // of the next one
   ByDigest sessions_;
-  std::filesystem::path file_;
+  Submit submit_;
   std::string name_ = "muster-session";
 };
 

@@ -96,21 +96,9 @@ using Answered = std::shared_ptr<std::optional<http::Response>>;
 
 Call call_without_body(const std::shared_ptr<const Api>& api, const Endpoint& endpoint,
                        const http::Request& request, const Answered& answered) {
-  http::Request head;
-  head.method = request.method;
-  head.path = request.path;
-  head.query = request.query;
-  head.has_query = request.has_query;
-  head.headers = request.headers;
-  head.id = request.id;
-  head.peer = request.peer;
-  head.client = request.client;
-  head.forwarded = request.forwarded;
-  head.secure = request.secure;
-  head.path_parameters = request.path_parameters;
   const http::Reply reply(
       [answered](http::Response&& response) { *answered = std::move(response); }, request);
-  return {api, endpoint, std::move(head), reply};
+  return {api, endpoint, request.head(), reply};
 }
 
 std::optional<http::Response> verify_body(const std::shared_ptr<const Api>& api,

@@ -210,17 +210,22 @@ Numbers Service::numbers() const {
 // -------------------------------------------------------------------------------------------------
 // For the API
 
+Result<Tally::Seat> Service::open_seat(const std::string& client, const std::string& what) {
+  const std::int64_t most = most_streams_of_client_;
+  if (Tally::Seat seat = seats_.open(what + " " + client, most)) return seat;
+  return Error::throttle("client " + client + " listens to " + std::to_string(most) +
+                         " streams of " + what +
+                         ", which is the limit (events.mostStreamsOfClient of the host's "
+                         "configuration)");
+}
+
 Result<std::shared_ptr<http::Stream>> Service::open_stream(const EventQuery& query,
                                                            const std::string& client) {
-  const std::int64_t most = most_streams_of_client_;
-  Tally::Seat seat = seats_.open(client, most);
-  if (!seat)
-    return Error::throttle("client " + client + " listens to " + std::to_string(most) +
-                           " streams of events, which is the limit (events.mostStreamsOfClient of "
-                           "the host's configuration)");
+  auto seat = open_seat(client, "events");
+  if (!seat) return seat.error();
   const std::int64_t newest = log_.newest();
   return std::shared_ptr<http::Stream>(std::make_shared<EventStream>(
-      StreamParts{&log_, &readers_, parts_.clock.get(), &listeners_, {}, std::move(seat)},
+      StreamParts{&log_, &readers_, parts_.clock.get(), &listeners_, {}, std::move(*seat)},
       query.filter, query.start(newest, newest)));
 }
 

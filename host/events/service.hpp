@@ -74,6 +74,9 @@ class Service {
   json::value status_json() const;
 
   const EventLog& log() const { return log_; }
+  // For as long as a stream of that client is open. `what` is counted on its own; fails as
+  // `throttle` if the client has as many as it may.
+  Result<Tally::Seat> open_seat(const std::string& client, const std::string& what);
   // What a listener hears, beginning where the query says. Must end before this object.
   // Fails as `throttle` if the client has too many.
   Result<std::shared_ptr<http::Stream>> open_stream(const EventQuery& query,

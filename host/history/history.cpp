@@ -50,11 +50,35 @@ bool History::append(Series& series, Time at, const Figures& figures, std::size_
   return true;
 }
 
+std::size_t History::limit_for(std::size_t pools) const {
+  return std::clamp(most_points_ / std::max<std::size_t>(pools, 1), fewest_points, fleet_points_);
+}
+
+void History::restore(Time at, const Sample& changed) {
+  const std::lock_guard guard(mutex_);
+  const std::size_t limit = limit_for(std::max(pools_.size(), changed.size()));
+  for (const auto& [pool, figures] : changed)
+    pool.empty() ? append(fleet_, at, figures, fleet_points_)
+                 : append(pools_[pool], at, figures, limit);
+}
+
+History::Sample History::latest() const {
+  const std::lock_guard guard(mutex_);
+  Sample sample;
+  if (!fleet_.points.empty()) sample.emplace_back("", fleet_.points.back().figures);
+  for (const auto& [pool, series] : pools_) sample.emplace_back(pool, series.points.back().figures);
+  return sample;
+}
+
+Time History::last_sample() const {
+  const std::lock_guard guard(mutex_);
+  return Time(std::chrono::seconds(last_sample_));
+}
+
 void History::record(Time at, const Sample& pools) {
   const std::lock_guard guard(mutex_);
   ++samples_;
-  const std::size_t limit = std::clamp(most_points_ / std::max<std::size_t>(pools.size(), 1),
-                                       fewest_points, fleet_points_);
+  const std::size_t limit = limit_for(pools.size());
   Change change{.number = next_change_, .at = at, .fleet = {}, .pools = {}, .more_pools = 0};
   const auto name = [&](const std::string& pool) {
     if (change.pools.size() < most_named)

@@ -1,5 +1,4 @@
-// Capacity, demand and cost of the fleet and of each pool over time, in bounded memory. Begins with
-// the start of the host.
+// Capacity, demand and cost of the fleet and of each pool over time, in bounded memory.
 #pragma once
 
 #include <cstddef>
@@ -52,6 +51,13 @@ class History {
   using Sample = std::vector<std::pair<std::string, Figures>>;
   void record(Time at, const Sample& pools);
 
+  // What was recorded before this start, oldest first, before the first record(). An empty name
+  // stands for the fleet.
+  void restore(Time at, const Sample& changed);
+  // Of the last sample, the fleet included.
+  Sample latest() const;
+  Time last_sample() const;  // its time
+
   // Oldest first, a point for each change, at most one in `resolution`; older ones are sparser. The
   // last one is how things are at the last sample. An empty name stands for the fleet; a pool that
   // is not known has none.
@@ -71,6 +77,7 @@ class History {
     std::vector<Point> points;
     std::int64_t sample = 0;  // in which it was there last
   };
+  std::size_t limit_for(std::size_t pools) const;
   // True: it is not as it was.
   bool append(Series& series, Time at, const Figures& figures, std::size_t limit);
   static void thin(std::vector<Point>& points);

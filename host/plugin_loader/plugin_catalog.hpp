@@ -15,6 +15,7 @@
 #include "host/plugin_loader/cell_channel.hpp"
 #include "host/plugin_loader/crash_record.hpp"
 #include "host/plugin_loader/instance_lanes.hpp"
+#include "host/plugin_loader/instance_record.hpp"
 #include "host/plugin_loader/plugin_changes.hpp"
 #include "host/plugin_loader/plugin_instance.hpp"
 #include "host/plugin_loader/plugin_record.hpp"
@@ -80,6 +81,11 @@ class PluginCatalog {
   // that id. THREADS: any.
   std::optional<std::string> failure_of(const std::string& instance_id) const;
 
+  // How its calls went and what it wrote lately; null if there was none of that id. THREADS: any.
+  std::shared_ptr<const InstanceRecord> record(const std::string& instance_id) const {
+    return records_->find(instance_id);
+  }
+
   // The way to call an instance: as many calls at once as its `concurrency` says. Null if there is
   // none of that id (yet). Always the same object, valid across swaps, restarts and reloads; its
   // calls fail once the instance is no longer configured or the catalog is gone.
@@ -134,6 +140,7 @@ class PluginCatalog {
   const std::shared_ptr<CrashRecord> crash_record_;
   const std::shared_ptr<CellSpawner> spawner_;
   const std::shared_ptr<PluginChangeFeed> feed_;
+  const std::shared_ptr<InstanceRecords> records_ = std::make_shared<InstanceRecords>();
   const std::shared_ptr<Retirement> retirement_;
 
   // One scan, deployment, configuration or rollback at a time. Only the holder changes what state_

@@ -139,7 +139,11 @@ Recipe PluginCatalog::recipe_for(const InstanceSpec& spec, const PluginVersion& 
   const Log log = log_.with({{"plugin", spec.plugin_id}, {"instance", spec.instance_id}});
   const HostServices services{
       [clock = clock_] { return clock->now(); },
-      [log](LogLevel level, std::string_view line) { log.write(level, line); }};
+      [log, clock = clock_, record = records_->of(instance_of_lane(spec.instance_id))](
+          LogLevel level, std::string_view line) {
+        log.write(level, line);
+        if (log.enabled(level)) record->add_line(clock->now(), level, line);
+      }};
   const StartRequest request = start_request(version, {spec.config}, spec.limits);
   const auto make =
       [spawner = spawner_, crash_record = crash_record_, services, request, label = version.label(),
@@ -183,7 +187,8 @@ void PluginCatalog::serve(PluginRecord& plugin, const InstanceSpec& spec, const 
   if (found != plugin.instances.end()) instance = found->second.instance;
   if (!instance)
     instance = std::make_shared<PluginInstance>(
-        spec.instance_id, plugin.plugin_id, settings_.supervision, clock_, log_, retirement_,
+        spec.instance_id, plugin.plugin_id, settings_.supervision, clock_, log_,
+        records_->of(instance_of_lane(spec.instance_id)), retirement_,
         [feed = std::weak_ptr(feed_)] { note_change(feed); });
   const auto replaced = instance->serve(recipe_for(spec, *plugin.active), std::move(backend));
   const std::lock_guard lock(state_);

@@ -40,13 +40,15 @@ bool is_lost(Incident incident) {
 
 PluginInstance::PluginInstance(std::string instance_id, std::string plugin_id,
                                SupervisionPolicy policy, std::shared_ptr<const Clock> clock,
-                               const Log& log, std::shared_ptr<Retirement> retirement,
+                               const Log& log, std::shared_ptr<InstanceRecord> record,
+                               std::shared_ptr<Retirement> retirement,
                                std::function<void()> state_changed)
     : instance_id_(std::move(instance_id)),
       plugin_id_(std::move(plugin_id)),
       policy_(policy),
       clock_(std::move(clock)),
       log_(log.with({{"plugin", plugin_id_}, {"instance", instance_id_}})),
+      record_(std::move(record)),
       retirement_(std::move(retirement)),
       state_changed_(std::move(state_changed)),
       supervision_(policy),
@@ -96,7 +98,9 @@ Result<std::string> PluginInstance::call(std::string_view method, std::string_vi
   const CappedContext context(caller, deadline());
   const auto running = running_by(Steady::now() + context.time_left(), context);
   if (!running) return running.error();
+  const auto began = Steady::now();
   Outcome outcome = running->backend->call(method, request, context);
+  record_->add_call(method, Steady::now() - began, !outcome.result);
   const std::string failure = outcome.result ? std::string() : outcome.result.error().message;
   {
     const std::lock_guard lock(mutex_);
@@ -123,7 +127,7 @@ void PluginInstance::note_outcome(const std::shared_ptr<Backend>& backend, Incid
   const Reaction reaction = supervision_.after_call(incident, recipe_.isolation, clock_->steady());
   if (is_lost(incident)) {
     backend_.reset();
-    log_.warning("the instance is lost", {{"reason", what}});
+    note(LogLevel::warning, "the instance is lost", what);
     state_changed_();
   }
   react(reaction);
@@ -138,7 +142,7 @@ void PluginInstance::react(const Reaction& reaction) {
           reaction.reason + (last_failure_.empty() ? "" : " (last: " + last_failure_ + ")");
       restart_at_.reset();
       backend_.reset();
-      log_.error("the plugin is quarantined", {{"reason", quarantined_}});
+      note(LogLevel::error, "the plugin is quarantined", quarantined_);
       state_changed_();
       break;
     case Reaction::Kind::restart_in_cell:
@@ -241,13 +245,20 @@ void PluginInstance::restart() {
   restart_at_.reset();
   if (!made) {
     last_failure_ = made.error().message;
-    log_.warning("the instance could not be started again", {{"reason", last_failure_}});
+    note(LogLevel::warning, "the instance could not be started again", last_failure_);
     return react(supervision_.after_failed_restart(last_failure_, clock_->steady()));
   }
   backend_ = retirement_->adopt(std::move(*made));
   log_.info("the instance is back", {{"restarts", supervision_.restarts()}});
+  record_->add_line(clock_->now(), LogLevel::info, "the instance is back");
   state_changed_();
   changed_.notify_all();
+}
+
+void PluginInstance::note(LogLevel level, const std::string& what,
+                          const std::string& reason) const {
+  log_.write(level, what, {{"reason", reason}});
+  record_->add_line(clock_->now(), level, what + ": " + reason);
 }
 
 void PluginInstance::wake_supervisor() {

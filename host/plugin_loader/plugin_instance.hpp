@@ -10,6 +10,7 @@
 
 #include <muster/channel.hpp>
 
+#include "host/plugin_loader/instance_record.hpp"
 #include "host/plugin_loader/plugin_status.hpp"
 #include "host/plugin_loader/retirement.hpp"
 #include "host/plugin_loader/supervision.hpp"
@@ -33,7 +34,8 @@ class PluginInstance final : public Channel {
   // `state_changed` is called with a lock held, so it must return at once and not call back.
   PluginInstance(std::string instance_id, std::string plugin_id, SupervisionPolicy policy,
                  std::shared_ptr<const Clock> clock, const Log& log,
-                 std::shared_ptr<Retirement> retirement, std::function<void()> state_changed);
+                 std::shared_ptr<InstanceRecord> record, std::shared_ptr<Retirement> retirement,
+                 std::function<void()> state_changed);
   ~PluginInstance() override;
 
   // Waits for a restart that is under way, if the deadline allows; so a crash costs the call that
@@ -69,11 +71,14 @@ class PluginInstance final : public Channel {
   void supervise();
   void restart();
   void wake_supervisor();
+  // To the host's log and to the instance's own.
+  void note(LogLevel level, const std::string& what, const std::string& reason) const;
 
   const std::string instance_id_, plugin_id_;
   const SupervisionPolicy policy_;
   const std::shared_ptr<const Clock> clock_;
   const Log log_;
+  const std::shared_ptr<InstanceRecord> record_;
   const std::shared_ptr<Retirement> retirement_;
   const std::function<void()> state_changed_;
 

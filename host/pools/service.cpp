@@ -33,6 +33,11 @@ Status Service::status() const {
   return status_;
 }
 
+std::shared_ptr<const SourceFiles> Service::previous_files() const {
+  const std::lock_guard lock(mutex_);
+  return previous_;
+}
+
 std::shared_ptr<const SourceFiles> Service::files(bool refused) const {
   const std::lock_guard lock(mutex_);
   return refused ? refused_ : serving_;
@@ -251,6 +256,10 @@ void Service::serve(Selection selection, bool same_providers) {
   }
   {
     const std::lock_guard lock(mutex_);
+    // After a start, what served before it counts.
+    auto before = serving_;
+    if (!before && kept_) before = std::make_shared<const SourceFiles>(*kept_);
+    if (before && digest_of(before->files) != digest_of(serving.files)) previous_ = before;
     serving_ = std::make_shared<const SourceFiles>(serving);
     refused_ = selection.held.empty() ? nullptr : std::make_shared<const SourceFiles>(newest_);
   }

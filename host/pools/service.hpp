@@ -90,6 +90,9 @@ class Service {
   // The files that serve, or the newest ones if those are refused; null if there are none. THREADS:
   // any.
   std::shared_ptr<const SourceFiles> files(bool refused) const;
+  // The files that served before those that serve; null if they did not change since the host
+  // started. THREADS: any.
+  std::shared_ptr<const SourceFiles> previous_files() const;
 
  private:
   Service(ServiceParts parts, ServiceSettings settings, FolderWatch watch);
@@ -132,7 +135,7 @@ class Service {
 
   mutable std::mutex mutex_;
   Status status_;
-  std::shared_ptr<const SourceFiles> serving_, refused_;
+  std::shared_ptr<const SourceFiles> serving_, refused_, previous_;
   std::atomic<bool> accepted_{false};  // by accept_what_is_left()
   std::atomic<bool> leaving_{false};
   std::thread thread_;

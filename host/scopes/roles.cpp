@@ -139,4 +139,10 @@ std::vector<std::string> Roles::expanded(const std::vector<std::string>& scopes)
   return all;
 }
 
+std::map<std::string, std::vector<std::string>> Roles::list() const {
+  std::map<std::string, std::vector<std::string>> all;
+  for (const Role& role : roles_) all[role.pattern.substr(assume.size())] = role.scopes;
+  return all;
+}
+
 }  // namespace muster::auth

@@ -24,6 +24,8 @@ class Roles {
   // that multiply stop at 10 000 scopes, which gives less than was meant and never more.
   std::vector<std::string> expanded(const std::vector<std::string>& scopes) const;
   bool empty() const { return roles_.empty(); }
+  // As make() got them.
+  std::map<std::string, std::vector<std::string>> list() const;
   friend bool operator==(const Roles&, const Roles&) = default;
 
  private:

@@ -251,10 +251,28 @@ UPDATE workers SET secretDigest = '' WHERE secretDigest IS NULL;
 UPDATE workers SET nextSecretDigest = '' WHERE nextSecretDigest IS NULL;
 )sql";
 
-constexpr std::array all{Migration{first_tables},     Migration{api_tables},
-                         Migration{origins},          Migration{queue_tables},
-                         Migration{times_table},      Migration{keys_and_facts},
-                         Migration{registration_keys}};
+// What the dashboard keeps: who has logged in, and how capacity, demand and cost went.
+constexpr std::string_view dashboard_tables = R"sql(
+CREATE TABLE sessions (
+  digest TEXT NOT NULL PRIMARY KEY,
+  kind TEXT,
+  clientId TEXT,
+  key TEXT,
+  expires INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE history (
+  step INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  figures TEXT,
+  PRIMARY KEY (step, at)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr std::array all{Migration{first_tables},      Migration{api_tables},
+                         Migration{origins},           Migration{queue_tables},
+                         Migration{times_table},       Migration{keys_and_facts},
+                         Migration{registration_keys}, Migration{dashboard_tables}};
 
 }  // namespace
 

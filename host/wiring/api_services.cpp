@@ -25,6 +25,7 @@ void add_fleet(api::Services& services, FleetRuntime& fleet) {
   services.configuration_files = [&fleet](bool refused) {
     return fleet.configuration_files(refused);
   };
+  services.previous_configuration_files = [&fleet] { return fleet.previous_configuration_files(); };
   services.demand_status = [&fleet] { return fleet.demand_status(); };
 }
 

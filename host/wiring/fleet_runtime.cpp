@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "host/auth/client_row.hpp"
+#include "host/auth/sessions.hpp"
 #include "host/fleet/model/rows.hpp"
+#include "host/history/history_keeper.hpp"
 #include "host/queue/queue.hpp"
 #include "host/store/checks.hpp"
 #include "host/store/row.hpp"
@@ -203,7 +204,8 @@ Result<void> FleetRuntime::rebuild_store(store::Batch of_fleet) {
   static const store::Table* const salvage[] = {
       &store::table_of<fleet::DecisionRow>,    &store::table_of<fleet::PoolErrorRow>,
       &store::table_of<events::Event>,         &store::table_of<events::DeliveryRow>,
-      &store::table_of<events::DeadLetterRow>, &store::table_of<auth::ClientRow>};
+      &store::table_of<events::DeadLetterRow>, &store::table_of<auth::ClientRow>,
+      &store::table_of<auth::SessionRow>,      &store::table_of<history::HistoryRow>};
   store::Batch everything = rows_set_aside(store());  // what was written since comes after
   std::ranges::move(of_fleet, std::back_inserter(everything));
   {
@@ -394,6 +396,11 @@ std::optional<pools::Status> FleetRuntime::configuration_status() const {
 std::shared_ptr<const pools::SourceFiles> FleetRuntime::configuration_files(bool refused) const {
   const std::lock_guard lock(mutex_);
   return worker_configurations_ ? worker_configurations_->files(refused) : nullptr;
+}
+
+std::shared_ptr<const pools::SourceFiles> FleetRuntime::previous_configuration_files() const {
+  const std::lock_guard lock(mutex_);
+  return worker_configurations_ ? worker_configurations_->previous_files() : nullptr;
 }
 
 }  // namespace muster

@@ -82,6 +82,8 @@ class FleetRuntime {
   Result<void> accept_what_is_left() const;
   // See pools::Service::files.
   std::shared_ptr<const pools::SourceFiles> configuration_files(bool refused) const;
+  // See pools::Service::previous_files.
+  std::shared_ptr<const pools::SourceFiles> previous_configuration_files() const;
   std::vector<demand::SourceStatus> demand_status() const;
 
   void stop(std::chrono::milliseconds patience);

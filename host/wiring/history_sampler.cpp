@@ -17,8 +17,11 @@ double price_of(const fleet::Fleet& fleet, const fleet::Pool& pool) {
 
 }  // namespace
 
-HistorySampler::HistorySampler(fleet::Service& fleet, std::shared_ptr<history::History> history)
+HistorySampler::HistorySampler(fleet::Service& fleet, const store::Store& store,
+                               std::shared_ptr<history::History> history, Log log)
     : fleet_(fleet),
+      store_(store),
+      log_(std::move(log)),
       state_(std::make_shared<State>(std::move(history))),
       thread_([this] { run(); }) {}
 
@@ -56,8 +59,23 @@ void HistorySampler::sample(State& state, const fleet::Fleet& fleet, fleet::Now 
   state.history->record(now.wall, pools);
 }
 
+// On the sampler's own thread: a long history delays no start.
+void HistorySampler::load() {
+  if (const auto loaded = keeper_.load(store_, *state_->history); !loaded)
+    log_.warning("the history of capacity, demand and cost begins anew",
+                 {{"reason", loaded.error().message}});
+}
+
+void HistorySampler::keep(bool last) {
+  const Time seen = state_->history->last_sample();
+  if (seen == Time{}) return;
+  store::Batch rows = keeper_.rows(seen, state_->history->latest(), last);
+  if (!rows.empty()) fleet_.committer().submit(std::move(rows));
+}
+
 // The fleet takes looks one after the other, so the state needs no lock of its own.
 void HistorySampler::run() {
+  load();
   std::unique_lock lock(mutex_);
   while (!stop_) {
     lock.unlock();
@@ -66,6 +84,7 @@ void HistorySampler::run() {
     });
     lock.lock();
     wake_.wait_for(lock, interval, [this] { return stop_; });
+    keep(stop_);
   }
 }
 

@@ -1,4 +1,5 @@
-// Looks at the fleet every two seconds, for the plots and the live pages of the dashboard.
+// Looks at the fleet every two seconds, for the plots and the live pages of the dashboard, and
+// keeps what it saw in the store.
 #pragma once
 
 #include <condition_variable>
@@ -9,16 +10,18 @@
 #include <thread>
 
 #include "host/fleet/service.hpp"
-#include "host/history/history.hpp"
+#include "host/history/history_keeper.hpp"
 
 namespace muster {
 
-// THREADS: one of its own, from construction to destruction. Borrows the fleet, which outlives it.
+// THREADS: one of its own, from construction to destruction. Borrows the fleet and its store, which
+// outlive it.
 class HistorySampler {
  public:
   static constexpr std::chrono::seconds interval{2};
 
-  HistorySampler(fleet::Service& fleet, std::shared_ptr<history::History> history);
+  HistorySampler(fleet::Service& fleet, const store::Store& store,
+                 std::shared_ptr<history::History> history, Log log);
   ~HistorySampler();
   HistorySampler(const HistorySampler&) = delete;
   HistorySampler& operator=(const HistorySampler&) = delete;
@@ -36,9 +39,14 @@ class HistorySampler {
   };
   static void sample(State& state, const fleet::Fleet& fleet, fleet::Now now);
   void run();
+  void load();
+  void keep(bool last);
 
   fleet::Service& fleet_;
+  const store::Store& store_;
+  const Log log_;
   const std::shared_ptr<State> state_;
+  history::HistoryKeeper keeper_;  // of the thread alone
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stop_ = false;

@@ -94,8 +94,6 @@ Result<void> HostAuth::load(const config::HostConfiguration& configuration,
       log_.warning(
           "requests from before this start are refused of clients with replay protection: " +
           kept.error().message);
-    if (const auto kept = authority_.keep_sessions(data_directory / "sessions"); !kept)
-      log_.warning("people who use the dashboard have to log in again: " + kept.error().message);
   }
   const auto admin_token = http::read_or_make_admin_token(from.admin_token_file);
   if (!admin_token) return admin_token.error();
@@ -144,8 +142,23 @@ Result<void> HostAuth::check_key(const store::Store& store, const fs::path& data
   return auth::ClientStore::check_key(store, *box);
 }
 
+// Hosts that share a database have the same id, so a browser's cookie counts at each of them.
+void HostAuth::keep_sessions(const store::Store& store, fleet::Service& fleet) {
+  std::string host;
+  fleet.read([&](const fleet::Fleet& state, fleet::Now) { host = state.host_id(); });
+  const auto kept = authority_.keep_sessions(
+      store,
+      [&fleet](store::Batch rows, std::function<void()> durable) {
+        return fleet.committer().submit(std::move(rows), std::move(durable));
+      },
+      host);
+  if (!kept)
+    log_.warning("people who use the dashboard have to log in again: " + kept.error().message);
+}
+
 void HostAuth::open_store(const store::Store& store, fleet::Service& fleet,
                           const fs::path& data_directory) {
+  keep_sessions(store, fleet);
   auto box = auth::SecretBox::open(data_directory / key_name);
   if (!box) {
     store_unavailable_ = "clients cannot be kept: " + box.error().message;

@@ -42,6 +42,7 @@ class HostAuth {
   const std::string& why_store_unavailable() const { return store_unavailable_; }
 
  private:
+  void keep_sessions(const store::Store& store, fleet::Service& fleet);
   Result<auth::Client> admin_client(const std::filesystem::path& data_directory);
 
   const Clock& clock_;

@@ -16,6 +16,23 @@ std::optional<std::string_view> find_header(const std::vector<Header>& headers,
   return std::nullopt;
 }
 
+Request Request::head() const {
+  Request head;
+  head.method = method;
+  head.path = path;
+  head.query = query;
+  head.has_query = has_query;
+  head.headers = headers;
+  head.id = id;
+  head.peer = peer;
+  head.client = client;
+  head.forwarded = forwarded;
+  head.host_header = host_header;
+  head.secure = secure;
+  head.path_parameters = path_parameters;
+  return head;
+}
+
 const std::string& Request::path_parameter(std::string_view name) const {
   for (const auto& [known, value] : path_parameters)
     if (known == name) return value;

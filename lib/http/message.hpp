@@ -63,6 +63,8 @@ struct Request {
   std::optional<std::string_view> header(std::string_view name) const {
     return find_header(headers, name);
   }
+  // What came before the body, for those who keep it or check it before the body is there.
+  Request head() const;
   // "/api/muster/v1/status?a=b", as it was sent.
   std::string target() const { return has_query ? path + "?" + query : path; }
   // Of the route's own pattern; an unknown name is a bug of the handler and throws.

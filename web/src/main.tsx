@@ -47,6 +47,7 @@ function Page() {
     return second && third && fourth ? <WorkerPage key={path.join()} pool={second} group={third} id={fourth} /> : <Workers />;
   if (first === 'queue') return <Queue />;
   if (first === 'configurations') return <Configurations />;
+  if (first === 'plugin-instances' && second) return <Providers instance={second} />;
   if (first === 'providers') return <Providers chosen={second} />;
   if (first === 'holds') return <Holds />;
   if (first === 'errors') return <Errors />;

@@ -58,6 +58,7 @@ export function setQuery(query: Query): void {
 export const to = {
   pool: (id: string, tab?: string) => hrefTo(tab ? ['pools', id, tab] : ['pools', id]),
   worker: (pool: string, group: string, id: string) => hrefTo(['workers', pool, group, id]),
+  pluginInstance: (id: string) => hrefTo(['plugin-instances', id]),
   provider: (id: string) => hrefTo(['providers', id]),
   launchConfig: (pool: string, id: string) => hrefTo(['pools', pool, 'launch-configs'], { id }),
   event: (number: number) => hrefTo(['events'], { after: String(number - 1) }),

@@ -33,6 +33,7 @@ export function pageTests(shared) {
       ['configurations', '#/configurations', 'Configurations', 'team.toml'],
       ['providers', '#/providers', 'Providers and plugins', 'provider/simulated'],
       ['provider', '#/providers/sim', 'Provider sim', 'availabilityZone=eu-1a'],
+      ['plugin-instance', '#/plugin-instances/sim', 'Plugin instance sim', 'p99'],
       ['holds', '#/holds', 'Holds', 'No holds'],
       ['errors', '#/errors', 'Errors', 'No errors'],
       ['events', '#/events', 'Events', 'worker-requested'],

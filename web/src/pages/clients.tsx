@@ -1,24 +1,42 @@
 import { ActionButton } from '../action';
 import { createClient, rotateClient, setClientEnabled } from '../actions';
 import { session } from '../api';
-import type { Client, ClientList } from '../api_types';
-import { Badge, Id, Loaded, Search, Section, Table, Time } from '../components';
+import type { Client, ClientList, Role, RoleList } from '../api_types';
+import { Badge, Folded, Id, Loaded, Search, Section, Table, Time } from '../components';
 import { plural } from '../format';
 import { ofKinds, useResource } from '../resource';
 import { route, setQuery } from '../route';
 
-const rolesOf = (clients: Client[]) => {
-  const roles = new Map<string, string[]>();
-  for (const client of clients)
-    for (const scope of client.scopes)
-      if (scope.startsWith('assume:')) roles.set(scope.slice(7), [...(roles.get(scope.slice(7)) ?? []), client.clientId]);
-  return [...roles].sort(([a], [b]) => (a < b ? -1 : 1));
+/** Clients that name the role themselves; who may do everything has all roles. */
+const clientsWith = (clients: Client[], role: string) => {
+  const scope = `assume:${role}`;
+  const fits = (held: string) => held === scope || (role.endsWith('*') && held.startsWith(scope.slice(0, -1)))
+    || (held.startsWith('assume:') && held.endsWith('*') && scope.startsWith(held.slice(0, -1)));
+  return clients.filter(client => client.scopes.some(fits)).map(client => client.clientId);
 };
 
 function Scopes({ of }: { of: string[] }) {
   if (of.length === 0) return <span class="quiet">none</span>;
   if (of.length <= 2) return <>{of.map(scope => <div key={scope}><code>{scope}</code></div>)}</>;
   return <details><summary>{plural(of.length, 'scope')}</summary>{of.map(scope => <div key={scope}><code>{scope}</code></div>)}</details>;
+}
+
+function Roles({ clients }: { clients: Client[] }) {
+  const roles = useResource<RoleList>('roles', ofKinds('client', 'audit', 'configuration'));
+  return (
+    <Section title="Roles" aside={<span class="quiet">A client with the scope <code>assume:NAME</code> has the scopes of the role.</span>}>
+      <Loaded of={roles} what="roles">
+        {value => (
+          <Table<Role> caption="roles" rows={value.roles} rowKey={role => role.role} empty="No roles. They are in the host's configuration, auth.roles." columns={[
+            { name: 'Role', cell: role => <Id text={role.role} /> },
+            { name: 'Scopes', wide: true, cell: role => <Scopes of={role.scopes} /> },
+            { name: 'With other roles', wide: true, cell: role => <Scopes of={role.expandedScopes} /> },
+            { name: 'Clients', wide: true, cell: role => <Folded text={clientsWith(clients, role.role).join(', ') || 'none'} /> },
+          ]} />
+        )}
+      </Loaded>
+    </Section>
+  );
 }
 
 export function Clients() {
@@ -50,12 +68,7 @@ export function Clients() {
                 ]}
               />
             </Section>
-            <Section title="Roles that clients have">
-              <Table caption="roles" rows={rolesOf(value.clients)} rowKey={([role]) => role} empty="No client has a role (a scope assume:NAME). Roles are in the host's configuration, auth.roles." columns={[
-                { name: 'Role', cell: ([role]) => <code>{role}</code> },
-                { name: 'Clients', wide: true, cell: ([, names]) => names.join(', ') },
-              ]} />
-            </Section>
+            <Roles clients={value.clients} />
           </>
         )}
       </Loaded>

@@ -4,12 +4,12 @@ import { useState } from 'preact/hooks';
 import { ActionButton } from '../action';
 import { reloadConfigurations } from '../actions';
 import { pathOf, withQuery } from '../api';
-import type { ConfigurationFile, ConfigurationFileList, ConfigurationText, Explanation as Explained, Problem as ConfigurationProblem, WorkerConfigurations } from '../api_types';
+import type { ConfigurationDifference, ConfigurationFile, ConfigurationFileList, ConfigurationText, Explanation as Explained, Problem as ConfigurationProblem, WorkerConfigurations } from '../api_types';
 import { Badge, Empty, Fact, Facts, Folded, Loaded, Section, Table, Time } from '../components';
 import { difference, hunks } from '../difference';
 import { count } from '../format';
 import { ofKinds, useResource } from '../resource';
-import { route, setQuery } from '../route';
+import { route, setQuery, to } from '../route';
 import { ExplanationTable } from './explanation';
 
 const changed = ofKinds('configuration');
@@ -60,6 +60,44 @@ function FileText({ id, line }: { id: string; line: number }) {
   );
 }
 
+type Change = ConfigurationDifference['changes'][number];
+
+function Side({ of }: { of: Change['before'] }) {
+  if (!of) return <span class="quiet">not set</span>;
+  return (
+    <>
+      <code><Folded text={JSON.stringify(of.value)} /></code>
+      <div><button type="button" class="link" onClick={() => setQuery({ file: stemOf(of.file), line: String(of.line) })}>{of.file}:{of.line}</button> <span class="quiet">rule {of.rule}</span></div>
+    </>
+  );
+}
+
+/** What the version that serves changed, pool by pool. */
+function Difference() {
+  const found = useResource<ConfigurationDifference>('worker-configurations/difference', changed);
+  return (
+    <Section title="What the last version changed" aside={<span class="quiet"><code>muster config changes</code></span>}>
+      <Loaded of={found} what="what the last version changed">
+        {value => !value.previousRevision
+          ? <Empty>The worker configurations did not change since the host started.</Empty>
+          : (
+            <>
+              <p class="quiet">From <code>{value.previousRevision.slice(0, 12)}</code> to <code>{value.revision.slice(0, 12)}</code>, in force <Time at={value.loadedAt} />.</p>
+              <Table<Change> caption="changes" rows={value.changes} rowKey={change => JSON.stringify([change.workerPoolId, change.what, change.key, change.before, change.after])} empty="No value of any pool is another." columns={[
+                { name: 'Pool', cell: change => <a href={to.pool(change.workerPoolId)}>{change.workerPoolId}</a> },
+                { name: 'What', cell: change => (change.what === 'changed' ? <code>{change.key}</code> : <Badge kind={change.what === 'added' ? 'active' : 'disabled'}>{change.what}</Badge>) },
+                { name: 'Before', wide: true, cell: change => change.what === 'changed' && <Side of={change.before} /> },
+                { name: 'Now', wide: true, cell: change => change.what === 'changed' && <Side of={change.after} /> },
+                { name: 'Launch configurations', number: true, cell: change => change.cases !== undefined && `${change.cases} of ${change.ofCases}` },
+              ]} />
+              {value.more > 0 && <p class="quiet">And {count(value.more)} more changes.</p>}
+            </>
+          )}
+      </Loaded>
+    </Section>
+  );
+}
+
 function ExplainFor() {
   const [pool, setPool] = useState(route.value.query.get('pool') ?? '');
   const [facts, setFacts] = useState('');
@@ -103,6 +141,7 @@ export function Configurations() {
               </Section>
               <Problems of={value} />
               {file && <FileText key={file} id={file} line={Number(route.value.query.get('line') ?? 0)} />}
+              <Difference />
               <Section title="Files">
                 <Loaded of={files} what="the files">
                   {list => <Table<ConfigurationFile> caption="files" rows={list.files} rowKey={each => each.configurationId} empty="There are no files." columns={[

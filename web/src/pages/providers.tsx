@@ -2,7 +2,7 @@
 import { ActionButton } from '../action';
 import { rollBackPlugin } from '../actions';
 import { pathOf } from '../api';
-import type { Plugin, Plugins, Provider, ProviderDetail, ProviderList } from '../api_types';
+import type { Plugin, PluginInstance, Plugins, Provider, ProviderDetail, ProviderList } from '../api_types';
 import { Badge, Fact, Facts, Folded, Id, Json, Loaded, Section, Table, Time } from '../components';
 import { count } from '../format';
 import { ofFleet, ofKinds, useResource } from '../resource';
@@ -51,7 +51,7 @@ function PluginTable() {
                 <div key={version.sha256}>{version.version} <Badge kind={version.state} /> <span class="quiet">{version.isolation} <Time at={version.since} /></span> {version.reason && <Folded text={version.reason} />}</div>)) },
               { name: 'Instances', wide: true, cell: plugin => plugin.instances.map((instance: Instance) => (
                 <div key={instance.instanceId}>
-                  {instance.instanceId} <Badge kind={instance.state} />{' '}
+                  <a href={to.pluginInstance(instance.instanceId)}>{instance.instanceId}</a> <Badge kind={instance.state} />{' '}
                   <span class="quiet">{instance.isolation}{instance.pid ? `, cell ${instance.pid}` : ''}; {count(instance.calls ?? 0)} calls, {count(instance.failedCalls ?? 0)} failed, {count(instance.restarts ?? 0)} restarts</span>
                   {(instance.lastFailure ?? instance.reason) && <div class="warn"><Folded text={instance.lastFailure ?? instance.reason ?? ''} /></div>}
                 </div>)) },
@@ -62,6 +62,64 @@ function PluginTable() {
         )}
       </Loaded>
     </Section>
+  );
+}
+
+const milliseconds = (seconds: number) => (seconds < 1 ? `${count(Math.round(seconds * 10_000) / 10)} ms` : `${count(Math.round(seconds * 100) / 100)} s`);
+
+type Method = PluginInstance['methods'][number];
+type LogLine = PluginInstance['log'][number];
+
+/** How long the calls of an instance take, and what it wrote. */
+function InstanceSections({ id }: { id: string }) {
+  const instance = useResource<PluginInstance>(pathOf('plugin-instances', id), ofKinds('plugin', 'provider', 'listing'));
+  return (
+    <Loaded of={instance} what={`the plugin instance ${id}`}>
+      {value => (
+        <>
+          <Section title="Calls" aside={<span class="quiet">of the newest 500 of each method, since the host started</span>}>
+            <Table<Method> caption="calls" rows={value.methods} rowKey={method => method.method} empty="It was not called yet." columns={[
+              { name: 'Method', cell: method => <code>{method.method}</code> },
+              { name: 'Calls', number: true, cell: method => count(method.calls) },
+              { name: 'Failed', number: true, cell: method => <span class={method.failedCalls ? 'bad' : ''}>{count(method.failedCalls)}</span> },
+              { name: 'p50', number: true, cell: method => milliseconds(method.p50Seconds) },
+              { name: 'p90', number: true, cell: method => milliseconds(method.p90Seconds) },
+              { name: 'p99', number: true, cell: method => milliseconds(method.p99Seconds) },
+            ]} />
+          </Section>
+          <Section title="Log" aside={<span class="quiet">newest first, 200 lines at most</span>}>
+            <Table<LogLine & { number: number }> caption="log" rows={value.log.map((line, number) => ({ ...line, number })).reverse()} rowKey={line => line.number} empty="It wrote nothing since the host started." columns={[
+              { name: 'When', cell: line => <Time at={line.at} /> },
+              { name: 'Level', cell: line => <Badge kind={line.level === 'error' ? 'refused' : line.level === 'warning' ? 'warning' : 'info'}>{line.level}</Badge> },
+              { name: 'Line', wide: true, cell: line => <Folded text={line.text} /> },
+            ]} />
+          </Section>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function InstancePage({ id }: { id: string }) {
+  const list = useResource<Plugins>('plugins', ofKinds('plugin'));
+  const plugin = list.value?.plugins.find(each => each.instances.some((instance: Instance) => instance.instanceId === id));
+  const instance = plugin?.instances.find((each: Instance) => each.instanceId === id);
+  return (
+    <>
+      <h1>Plugin instance <Id text={id} /></h1>
+      {plugin && instance && (
+        <Section title="State" aside={<a href={hrefTo(['providers'])}>All plugins</a>}>
+          <dl class="facts">
+            <Fact name="State"><Badge kind={instance.state} /></Fact>
+            <Facts of={{ Plugin: <Id text={plugin.pluginId} />, Version: instance.version, Runs: instance.isolation, Cell: instance.pid, Restarts: count(instance.restarts ?? 0),
+              Calls: count(instance.calls ?? 0), 'Failed calls': count(instance.failedCalls ?? 0), 'Last failure': instance.lastFailure && <Folded text={instance.lastFailure} />,
+              Reason: instance.reason && <Folded text={instance.reason} /> }} />
+          </dl>
+          <p class="quiet">The same on the command line: <code>muster plugin log {id}</code></p>
+        </Section>
+      )}
+      <InstanceSections id={id} />
+    </>
   );
 }
 
@@ -88,6 +146,7 @@ function ProviderPage({ id }: { id: string }) {
               <p class="quiet">What its launches need can be tried out: <code>muster provider doctor {id}</code></p>
             </Section>
             <HoldTable provider={id} />
+            <InstanceSections id={id} />
             <Section title="Places">
               <Table caption="places" rows={value.placements ?? []} rowKey={place => JSON.stringify(place)} empty="It names no places."
                 columns={[{ name: 'Facts', wide: true, cell: place => <code>{Object.entries(place).map(([name, fact]) => `${name}=${String(fact)}`).join(' ')}</code> }]} />
@@ -100,7 +159,8 @@ function ProviderPage({ id }: { id: string }) {
   );
 }
 
-export function Providers({ chosen }: { chosen?: string }) {
+export function Providers({ chosen, instance }: { chosen?: string; instance?: string }) {
+  if (instance) return <InstancePage key={instance} id={instance} />;
   if (chosen) return <ProviderPage key={chosen} id={chosen} />;
   return <><h1>Providers and plugins</h1><ProviderTable /><PluginTable /></>;
 }

@@ -1,12 +1,10 @@
 // Sessions of the dashboard, and how somebody would try to get one that is not his.
 #include "host/auth/sessions.hpp"
 
-#include <filesystem>
-#include <fstream>
-
 #include <gtest/gtest.h>
 
-#include "tests/support/temporary_folder.hpp"
+#include "host/store/memory_store.hpp"
+#include "host/store/row.hpp"
 #include "tests/unit/host/auth/signed_request.hpp"
 
 namespace muster::auth {
@@ -207,27 +205,90 @@ TEST(Sessions, are_bounded_for_each_client) {
   EXPECT_TRUE(sessions.find(other, now + 1s));
 }
 
-TEST(Sessions, outlive_a_restart_and_a_log_out_does_too) {
-  const testing::TemporaryFolder folder;
+TEST(Sessions, outlive_a_restart_and_a_takeover_and_a_log_out_does_too) {
+  store::MemoryStore store;
+  const auto submit = [&](store::Batch batch, const std::function<void()>& durable) {
+    EXPECT_TRUE(store.commit(batch));
+    if (durable) durable();
+    return true;
+  };
   const Time now{1'000'000'000s};
   Sessions before;
-  ASSERT_TRUE(before.keep(folder / "sessions", now));
+  ASSERT_TRUE(before.keep(store, submit, "host", now));
   const std::string stays = before.open({ClientKind::hawk, "a", sha256("k")}, now);
   const std::string gone = before.open({ClientKind::hawk, "a", sha256("k")}, now);
+  const std::string disabled = before.open({ClientKind::token, "b", sha256("k")}, now);
   before.close(gone);
+  before.close_all_of(ClientKind::token, "b");
   Sessions after;
-  ASSERT_TRUE(after.keep(folder / "sessions", now + 1s));
+  ASSERT_TRUE(after.keep(store, submit, "host", now + 1s));
   EXPECT_EQ(after.name(), before.name());
   const auto found = after.find(stays, now + 1s);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->owner.client_id, "a");
   EXPECT_EQ(found->owner.key, sha256("k"));
   EXPECT_FALSE(after.find(gone, now + 1s));
-  std::ifstream file(folder / "sessions");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_EQ(text.find(stays), std::string::npos) << "who reads the file must not get in";
-  std::ofstream(folder / "sessions") << R"({"sessions":[7,{},{"digest":"x"}],"name":3})";
-  EXPECT_TRUE(Sessions().keep(folder / "sessions", now)) << "rows that are not whole are left out";
+  EXPECT_FALSE(after.find(disabled, now + 1s));
+  std::size_t rows = 0;
+  ASSERT_TRUE(store::read_rows<SessionRow>(store, [&](const SessionRow& row) {
+    ++rows;
+    EXPECT_EQ(row.digest.find(stays), std::string::npos) << "who reads the rows must not get in";
+  }));
+  EXPECT_EQ(rows, 1U);
+  Sessions late;
+  ASSERT_TRUE(late.keep(store, submit, "another", now + Sessions::lifetime + 1s));
+  EXPECT_NE(late.name(), before.name()) << "browsers send cookies to all ports of a machine";
+  rows = 0;
+  ASSERT_TRUE(store::read_rows<SessionRow>(store, [&](const SessionRow&) { ++rows; }));
+  EXPECT_EQ(rows, 0U) << "what has expired is erased";
+}
+
+TEST(Sessions, a_disk_that_does_not_answer_keeps_nobody_in) {
+  store::MemoryStore store;
+  Sessions sessions;
+  ASSERT_TRUE(sessions.keep(
+      store, [](const store::Batch&, const std::function<void()>&) { return false; }, "host", {}));
+  const std::string cookie = sessions.open({ClientKind::hawk, "a", {}}, Time{});
+  EXPECT_TRUE(sessions.find(cookie, Time{}));
+  sessions.close(cookie);
+  EXPECT_FALSE(sessions.find(cookie, Time{}));
+}
+
+TEST_F(SessionTest, two_headers_with_cookies_are_as_bad_as_one_with_two) {
+  const std::string cookie = cookie_of(log_in());
+  http::Request twice = with_cookie(cookie);
+  twice.headers.push_back({"cookie", cookie});
+  EXPECT_EQ(who(twice), "refused");
+  http::Request other = with_cookie("theme=dark");
+  other.headers.push_back({"cookie", cookie});
+  EXPECT_EQ(who(other), "reader");
+}
+
+TEST_F(SessionTest, a_stream_goes_on_only_for_as_long_as_its_client_may) {
+  const http::Request by_cookie = with_cookie(cookie_of(log_in()));
+  const http::Request by_token = with_header("Bearer the reader's token", from_page());
+  const http::Request by_nobody = from_page();
+  for (const http::Request& request : {by_cookie, by_token}) {
+    const auto caller = authority.authenticate_again(request);
+    ASSERT_TRUE(caller);
+    EXPECT_TRUE((*caller)->scopes.satisfies("muster:get:events"));
+  }
+  authority.configure({token_client("reader", "the reader's token", {"muster:other"})}, {}, {});
+  for (const http::Request& request : {by_cookie, by_token}) {
+    const auto caller = authority.authenticate_again(request);
+    ASSERT_TRUE(caller);
+    EXPECT_FALSE((*caller)->scopes.satisfies("muster:get:events"));
+  }
+  configure(true);
+  for (int i = 0; i < 100; ++i) {  // no guesses, so nobody is locked out
+    EXPECT_FALSE(authority.authenticate_again(by_cookie));
+    EXPECT_FALSE(authority.authenticate_again(by_token));
+  }
+  configure(false, "another token");
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(authority.authenticate_again(by_token));
+  EXPECT_TRUE(authority.authenticate_again(by_nobody));
+  configure();
+  EXPECT_EQ(who(by_token), "reader");
 }
 
 }  // namespace
