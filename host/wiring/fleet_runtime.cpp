@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "host/auth/client_row.hpp"
+#include "host/documentation/rows.hpp"
 #include "host/fleet/model/rows.hpp"
 #include "host/queue/queue.hpp"
 #include "host/store/checks.hpp"
@@ -186,9 +187,14 @@ std::function<Result<void>(store::Batch)> FleetRuntime::rebuilds() {
 // Memory has most of it; of the rest, what can still be read.
 Result<void> FleetRuntime::rebuild_store(store::Batch of_fleet) {
   static const store::Table* const salvage[] = {
-      &store::table_of<fleet::DecisionRow>,    &store::table_of<fleet::PoolErrorRow>,
-      &store::table_of<events::Event>,         &store::table_of<events::DeliveryRow>,
-      &store::table_of<events::DeadLetterRow>, &store::table_of<auth::ClientRow>};
+      &store::table_of<fleet::DecisionRow>,
+      &store::table_of<fleet::PoolErrorRow>,
+      &store::table_of<events::Event>,
+      &store::table_of<events::DeliveryRow>,
+      &store::table_of<events::DeadLetterRow>,
+      &store::table_of<auth::ClientRow>,
+      &store::table_of<documentation::DocumentationRow>,
+      &store::table_of<documentation::DocumentationPieceRow>};
   store::Batch everything = rows_set_aside(store());  // what was written since comes after
   std::ranges::move(of_fleet, std::back_inserter(everything));
   {

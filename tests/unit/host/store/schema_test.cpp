@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include "host/auth/client_row.hpp"
+#include "host/documentation/rows.hpp"
 #include "host/events/model/event.hpp"
 #include "host/fleet/model/rows.hpp"
 #include "host/queue/rows.hpp"
@@ -51,11 +52,11 @@ std::string found(const std::filesystem::path& file, std::string_view table) {
 template <class Row>
 class SchemaTest : public ::testing::Test {};
 
-using FleetRows =
-    ::testing::Types<fleet::HostRow, fleet::ApiPoolRow, fleet::PoolRow, fleet::LaunchConfigRow,
-                     fleet::WorkerRow, fleet::WorkerFactsRow, fleet::HoldRow, fleet::DecisionRow,
-                     fleet::PoolErrorRow, events::Event, events::DeliveryRow, events::DeadLetterRow,
-                     auth::ClientRow, queue::RequestRow, queue::TeamRow, queue::TeamPoolRow>;
+using FleetRows = ::testing::Types<
+    fleet::HostRow, fleet::ApiPoolRow, fleet::PoolRow, fleet::LaunchConfigRow, fleet::WorkerRow,
+    fleet::WorkerFactsRow, fleet::HoldRow, fleet::DecisionRow, fleet::PoolErrorRow, events::Event,
+    events::DeliveryRow, events::DeadLetterRow, auth::ClientRow, documentation::DocumentationRow,
+    documentation::DocumentationPieceRow, queue::RequestRow, queue::TeamRow, queue::TeamPoolRow>;
 TYPED_TEST_SUITE(SchemaTest, FleetRows);
 
 TYPED_TEST(SchemaTest, a_row_has_the_columns_that_its_table_has) {
