@@ -15,6 +15,7 @@ namespace muster::cli {
 // file and is printed as one line.
 void add_backup_commands(CLI::App& app);
 void add_client_commands(CLI::App& app);
+void add_docs_commands(CLI::App& app);
 void add_hosts_commands(CLI::App& app);
 void add_plugin_commands(CLI::App& app);
 void add_rule_commands(CLI::App& app);

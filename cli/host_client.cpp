@@ -148,6 +148,22 @@ Result<json::value> HostClient::remove(const std::string& path) {
   return impl_->send(impl_->request("DELETE", path));
 }
 
+Result<std::string> HostClient::get_bytes(const std::string& path) {
+  http_client::Answer answer = impl_->client.send(impl_->request("GET", path));
+  if (!answer) return unreachable(impl_->address, answer.error());
+  if (!answer->is_success()) return refusal(impl_->address, *answer);
+  return std::move(answer->body);
+}
+
+Result<json::value> HostClient::put_bytes(const std::string& path, std::string body,
+                                          std::string content_type, const std::string& if_match) {
+  http_client::Request made = impl_->request("PUT", path);
+  made.headers.push_back({"Content-Type", std::move(content_type)});
+  if (!if_match.empty()) made.headers.push_back({"If-Match", if_match});
+  made.body = std::move(body);
+  return impl_->send(std::move(made));
+}
+
 Result<void> HostClient::stream(const std::string& path, const std::string& last_event_id, int stop,
                                 const std::function<void(std::string_view)>& take) {
   http_client::Request request = impl_->request("GET", path);

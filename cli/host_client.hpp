@@ -37,6 +37,12 @@ class HostClient {
   Result<json::value> put(const std::string& path, const json::object& body);
   Result<json::value> remove(const std::string& path);
 
+  // Bodies that are no JSON: the bytes of an answer, and a body with its type. `if_match` is a
+  // condition of the change, empty: none.
+  Result<std::string> get_bytes(const std::string& path);
+  Result<json::value> put_bytes(const std::string& path, std::string body, std::string content_type,
+                                const std::string& if_match = {});
+
   // Server-sent events: hands over their bytes as they come, until the host ends the stream, until
   // nothing came for a minute, or until `stop` (a file descriptor, -1: none) becomes readable,
   // which is no error. Fails like get() if there is no stream at all.

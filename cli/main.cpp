@@ -68,6 +68,7 @@ void add_all_commands(CLI::App& app) {
   add_fleet_commands(app);
   add_queue_commands(app);
   add_client_commands(app);
+  add_docs_commands(app);
   add_backup_commands(app);
   add_hosts_commands(app);
   add_plugin_commands(app);

@@ -81,7 +81,8 @@ FleetChange plain_change(Change change) {
 // The codes of failures, for the rows.
 inline constexpr std::string_view bad_input = "InputError", missing = "ResourceNotFound",
                                   conflicting = "RequestConflict", expired = "ResourceExpired",
-                                  unavailable = "ServiceUnavailable";
+                                  unavailable = "ServiceUnavailable",
+                                  precondition = "PreconditionFailed", too_large = "InputTooLarge";
 
 // The rows, by subject.
 std::vector<Endpoint> host_endpoints();           // the host itself, plugins, health, metrics
@@ -93,6 +94,7 @@ std::vector<Endpoint> fleet_change_endpoints();   // what operators may do
 std::vector<Endpoint> worker_notice_endpoints();  // what workers report with their credentials
 std::vector<Endpoint> queue_request_endpoints();  // requests for a worker
 std::vector<Endpoint> payload_endpoints();        // what tasks of a pool may ask for
+std::vector<Endpoint> documentation_endpoints();  // of pools and worker configurations
 std::vector<Endpoint> team_endpoints();           // teams and their pools, and what waits
 std::vector<Endpoint> explanation_endpoints();    // why something waits, and for how long
 std::vector<Endpoint> configuration_endpoints();  // worker configurations, providers, demand

@@ -70,9 +70,17 @@ json::object json_content(std::string_view schema) {
   return {{"application/json", json::object{{"schema", reference("schemas", schema)}}}};
 }
 
+// Bytes that are no JSON.
+json::object other_content(std::string_view type) {
+  return {{type,
+           json::object{{"schema", json::object{{"type", "string"}, {"contentMediaType", type}}}}}};
+}
+
 json::object responses(const Endpoint& endpoint) {
   json::object good{{"description", "As asked"}};
   if (!endpoint.output.empty()) good["content"] = json_content(endpoint.output);
+  if (endpoint.output.empty() && endpoint.category == "documentation")
+    good["content"] = other_content(endpoint.content_type);
   if (endpoint.name == "events")
     good["content"].as_object()["text/event-stream"] =
         json::object{{"schema", json::object{{"type", "string"},
@@ -98,6 +106,9 @@ json::object operation(const Endpoint& endpoint) {
   if (!endpoint.input.empty())
     document["requestBody"] = json::object{{"required", endpoint.input_required},
                                            {"content", json_content(endpoint.input)}};
+  if (!endpoint.input_type.empty())
+    document["requestBody"] =
+        json::object{{"required", true}, {"content", other_content(endpoint.input_type)}};
   document["responses"] = responses(endpoint);
   if (endpoint.scopes.kind() == Scopes::Kind::open) document["security"] = json::array{};
   if (endpoint.scopes.kind() == Scopes::Kind::any_caller)

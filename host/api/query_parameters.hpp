@@ -26,6 +26,10 @@ inline constexpr QueryParameter event_kind{
 inline constexpr QueryParameter event_limit{.name = "limit", .description = "eventLimit"};
 inline constexpr QueryParameter fact{.name = "fact", .repeated = true};
 inline constexpr QueryParameter hold_scope{.name = "scope", .description = "holdScope"};
+inline constexpr QueryParameter if_match{
+    .name = "If-Match", .description = "ifMatch", .header = true};
+inline constexpr QueryParameter if_none_match{
+    .name = "If-None-Match", .description = "ifNoneMatch", .header = true};
 inline constexpr QueryParameter key{.name = "key"};
 inline constexpr QueryParameter last_event_id{
     .name = "Last-Event-ID", .description = "lastEventId", .header = true};

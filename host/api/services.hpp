@@ -18,6 +18,9 @@
 namespace muster::auth {
 class ClientStore;
 }
+namespace muster::documentation {
+class Library;
+}
 namespace muster::events {
 class Service;
 }
@@ -50,6 +53,7 @@ struct Services : endpoints::Host {
   std::filesystem::path backup_folder = {};  // absolute
   std::size_t most_backups = 0;              // files in it
   events::Service* events = nullptr;
+  std::shared_ptr<documentation::Library> documentation = {};
   std::function<pools::ProviderContext()> provider_context = {};  // may wait for providers
   pools::Expand expand = {};
   // Held by the one check of worker configurations that may run.

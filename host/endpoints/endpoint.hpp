@@ -85,6 +85,7 @@ struct Endpoint {
   std::vector<QueryParameter> query = {};
   std::string_view input = {};  // the schema of the body; empty: none is read
   bool input_required = true;
+  std::string_view input_type = {};  // of a body that the handler reads as it is; then no `input`
   Audit audit = {};  // required of all rows but GET
   // The largest body; 0: http.maxBodyBytes, or http.maxOpenBodyBytes without valid credentials.
   std::uint64_t max_body_bytes = 0;

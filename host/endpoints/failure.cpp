@@ -9,7 +9,7 @@ namespace {
 
 using CodeAndStatus = std::pair<std::string_view, int>;
 
-constexpr std::array<CodeAndStatus, 19> statuses{{{"MalformedPayload", 400},
+constexpr std::array<CodeAndStatus, 20> statuses{{{"MalformedPayload", 400},
                                                   {"InvalidRequestArguments", 400},
                                                   {"InputValidationError", 400},
                                                   {"InputError", 400},
@@ -19,6 +19,7 @@ constexpr std::array<CodeAndStatus, 19> statuses{{{"MalformedPayload", 400},
                                                   {"RequestConflict", 409},
                                                   {"ResourceExpired", 410},
                                                   {"EventsGone", 410},
+                                                  {"PreconditionFailed", 412},
                                                   {"InputTooLarge", 413},
                                                   {"TooManyRequests", 429},
                                                   {"NotImplemented", 501},
@@ -73,6 +74,8 @@ Failure conflict(std::string message) {
 Failure to_failure(const Error& error) {
   if (error.code == "gone") return {"ResourceExpired", error.message};
   if (error.code == "conflict" || error.code == "RequestConflict") return conflict(error.message);
+  if (error.code == "PreconditionFailed" || error.code == "InputTooLarge")
+    return {error.code == "InputTooLarge" ? "InputTooLarge" : "PreconditionFailed", error.message};
   if (error.code == "readOnly") return {"ReadOnly", error.message};
   return {code_of(error.error_class), error.message,
           error.error_class == ErrorClass::throttle ? error.hold : std::nullopt};

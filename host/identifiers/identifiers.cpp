@@ -85,7 +85,7 @@ const Pattern number{"/^[0-9]{1,18}$/", is_number, "a number"};
 const Pattern text{"/^.{0,4096}$/", is_text, "at most 4096 bytes of text"};
 
 const Pattern* pattern_of(std::string_view parameter) {
-  static const std::array<std::pair<std::string_view, const Pattern*>, 15> known{
+  static const std::array<std::pair<std::string_view, const Pattern*>, 16> known{
       {{"workerPoolId", &worker_pool_id},
        {"workerGroup", &name},
        {"workerId", &name},
@@ -100,7 +100,8 @@ const Pattern* pattern_of(std::string_view parameter) {
        {"requestId", &number},
        {"number", &number},
        {"configurationId", &text},
-       {"instanceId", &text}}};
+       {"instanceId", &text},
+       {"documentPath", &text}}};
   const auto found =
       std::ranges::find(known, parameter, [](const auto& pair) { return pair.first; });
   return found == known.end() ? nullptr : found->second;

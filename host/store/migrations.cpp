@@ -269,10 +269,35 @@ CREATE TABLE history (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr std::array all{Migration{first_tables},      Migration{api_tables},
-                         Migration{origins},           Migration{queue_tables},
-                         Migration{times_table},       Migration{keys_and_facts},
-                         Migration{registration_keys}, Migration{dashboard_tables}};
+// The tarballs of documentation, in pieces; see host/documentation/rows.hpp.
+constexpr std::string_view documentation_tables = R"sql(
+CREATE TABLE documentation (
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  digest TEXT,
+  bytes INTEGER,
+  files INTEGER,
+  project TEXT,
+  tier TEXT,
+  menuIndex INTEGER,
+  lastModified INTEGER,
+  changedBy TEXT,
+  PRIMARY KEY (kind, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE documentation_pieces (
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  content TEXT,
+  PRIMARY KEY (kind, name, number)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr std::array all{
+    Migration{first_tables},      Migration{api_tables},       Migration{origins},
+    Migration{queue_tables},      Migration{times_table},      Migration{keys_and_facts},
+    Migration{registration_keys}, Migration{dashboard_tables}, Migration{documentation_tables}};
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "host/wiring/api_services.hpp"
 
+#include "host/documentation/library.hpp"
 #include "host/wiring/host_plugins.hpp"
 
 namespace muster {
@@ -9,6 +10,16 @@ void add_fleet(api::Services& services, FleetRuntime& fleet) {
   services.fleet = &fleet.fleet();
   services.store = &fleet.store();
   services.events = &fleet.events();
+  services.documentation = std::make_shared<documentation::Library>(documentation::Library::Parts{
+      .store = &fleet.store(),
+      .commit = [&service = fleet.fleet()](store::Batch rows, events::Event audit) {
+        return service.change<void>([rows = std::move(rows), audit = std::move(audit)](
+                                        fleet::Fleet& state, fleet::Now now) -> Result<void> {
+          state.keep_rows(rows, now);
+          state.emit_event(audit, now);
+          return {};
+        });
+      }});
   services.provider_context = [&fleet] { return fleet.provider_context(); };
   services.expand = [&fleet](const ProviderId& id, const ExpandRequest& request) {
     return fleet.expand(id, request);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "host/auth/client_row.hpp"
 #include "host/auth/sessions.hpp"
+#include "host/documentation/rows.hpp"
 #include "host/fleet/model/rows.hpp"
 #include "host/history/history_keeper.hpp"
 #include "host/queue/queue.hpp"
@@ -202,10 +204,16 @@ std::function<Result<void>(store::Batch)> FleetRuntime::rebuilds() {
 // Memory has most of it; of the rest, what can still be read.
 Result<void> FleetRuntime::rebuild_store(store::Batch of_fleet) {
   static const store::Table* const salvage[] = {
-      &store::table_of<fleet::DecisionRow>,    &store::table_of<fleet::PoolErrorRow>,
-      &store::table_of<events::Event>,         &store::table_of<events::DeliveryRow>,
-      &store::table_of<events::DeadLetterRow>, &store::table_of<auth::ClientRow>,
-      &store::table_of<auth::SessionRow>,      &store::table_of<history::HistoryRow>};
+      &store::table_of<fleet::DecisionRow>,
+      &store::table_of<fleet::PoolErrorRow>,
+      &store::table_of<events::Event>,
+      &store::table_of<events::DeliveryRow>,
+      &store::table_of<events::DeadLetterRow>,
+      &store::table_of<auth::ClientRow>,
+      &store::table_of<documentation::DocumentationRow>,
+      &store::table_of<documentation::DocumentationPieceRow>,
+      &store::table_of<auth::SessionRow>,
+      &store::table_of<history::HistoryRow>};
   store::Batch everything = rows_set_aside(store());  // what was written since comes after
   std::ranges::move(of_fleet, std::back_inserter(everything));
   {

@@ -40,7 +40,7 @@ const std::string& Request::path_parameter(std::string_view name) const {
 }
 
 std::string_view reason_phrase(int status) {
-  static constexpr std::array<std::pair<int, std::string_view>, 22> phrases{{
+  static constexpr std::array<std::pair<int, std::string_view>, 23> phrases{{
       {200, "OK"},
       {201, "Created"},
       {202, "Accepted"},
@@ -54,6 +54,7 @@ std::string_view reason_phrase(int status) {
       {408, "Request Timeout"},
       {409, "Conflict"},
       {410, "Gone"},
+      {412, "Precondition Failed"},
       {413, "Content Too Large"},
       {415, "Unsupported Media Type"},
       {424, "Failed Dependency"},

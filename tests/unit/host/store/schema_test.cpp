@@ -4,6 +4,7 @@
 
 #include "host/auth/client_row.hpp"
 #include "host/auth/sessions.hpp"
+#include "host/documentation/rows.hpp"
 #include "host/events/model/event.hpp"
 #include "host/fleet/model/rows.hpp"
 #include "host/history/history_keeper.hpp"
@@ -57,8 +58,9 @@ using FleetRows =
     ::testing::Types<fleet::HostRow, fleet::ApiPoolRow, fleet::PoolRow, fleet::LaunchConfigRow,
                      fleet::WorkerRow, fleet::WorkerFactsRow, fleet::HoldRow, fleet::DecisionRow,
                      fleet::PoolErrorRow, events::Event, events::DeliveryRow, events::DeadLetterRow,
-                     auth::ClientRow, auth::SessionRow, history::HistoryRow, queue::RequestRow,
-                     queue::TeamRow, queue::TeamPoolRow>;
+                     auth::ClientRow, documentation::DocumentationRow,
+                     documentation::DocumentationPieceRow, auth::SessionRow, history::HistoryRow,
+                     queue::RequestRow, queue::TeamRow, queue::TeamPoolRow>;
 TYPED_TEST_SUITE(SchemaTest, FleetRows);
 
 TYPED_TEST(SchemaTest, a_row_has_the_columns_that_its_table_has) {
