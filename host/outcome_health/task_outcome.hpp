@@ -19,9 +19,9 @@ constexpr auto enum_names(Resolution) {
 struct TaskOutcome {
   WorkerPoolId worker_pool_id;
   WorkerGroup worker_group;
-  WorkerId worker_id;               // the machine
-  LaunchConfigId launch_config_id;  // empty: not known
-  std::string image = {};           // likewise
+  WorkerId worker_id;                    // the machine
+  LaunchConfigId launch_config_id = {};  // empty: not known
+  std::string image = {};                // likewise
   Resolution resolution = Resolution::completed;
   std::string reason = {};  // of an exception, in Taskcluster's words
   Time started{};           // Time{}: not known

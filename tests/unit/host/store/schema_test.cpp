@@ -53,9 +53,10 @@ class SchemaTest : public ::testing::Test {};
 
 using FleetRows =
     ::testing::Types<fleet::HostRow, fleet::ApiPoolRow, fleet::PoolRow, fleet::LaunchConfigRow,
-                     fleet::WorkerRow, fleet::WorkerFactsRow, fleet::HoldRow, fleet::DecisionRow,
-                     fleet::PoolErrorRow, events::Event, events::DeliveryRow, events::DeadLetterRow,
-                     auth::ClientRow, queue::RequestRow, queue::TeamRow, queue::TeamPoolRow>;
+                     fleet::WorkerRow, fleet::WorkerFactsRow, fleet::HoldRow,
+                     fleet::OutcomeHealthRow, fleet::DecisionRow, fleet::PoolErrorRow,
+                     events::Event, events::DeliveryRow, events::DeadLetterRow, auth::ClientRow,
+                     queue::RequestRow, queue::TeamRow, queue::TeamPoolRow>;
 TYPED_TEST_SUITE(SchemaTest, FleetRows);
 
 TYPED_TEST(SchemaTest, a_row_has_the_columns_that_its_table_has) {
