@@ -4,8 +4,8 @@ namespace muster::outcome_health {
 
 // Of exceptions only those count that a healthy machine would not have had. All others are the
 // doing of the task ("malformed-payload", "intermittent-task"), of its owner ("canceled",
-// "superseded", "deadline-exceeded") or of whoever took the machine away ("worker-shutdown",
-// "claim-expired": a preempted machine looks the same as one that hangs).
+// "superseded", "deadline-exceeded") or of a provider that took the machine away
+// ("worker-shutdown", "claim-expired": a preempted machine looks the same as one that hangs).
 Counted counted(Resolution resolution, std::string_view reason) {
   switch (resolution) {
     case Resolution::completed:

@@ -1,4 +1,4 @@
-// The image of a launch document, whoever's document it is.
+// The image of a launch document of any provider.
 #pragma once
 
 #include <string>
