@@ -181,6 +181,13 @@ struct FleetSettings {
   std::optional<std::string> default_strategy;
   std::optional<std::chrono::milliseconds> poll, list_every, notices_every, grace, journal_kept,
       stopped_kept;
+  // Health by task outcomes.
+  struct Outcomes {
+    std::optional<bool> enabled, quarantine;
+    std::optional<double> false_alarm, missed, effect, largest_share;
+    std::optional<std::chrono::milliseconds> first_quarantine, longest_quarantine;
+    friend bool operator==(const Outcomes&, const Outcomes&) = default;
+  } outcomes = {};
   friend bool operator==(const FleetSettings&, const FleetSettings&) = default;
 };
 

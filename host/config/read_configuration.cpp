@@ -7,6 +7,7 @@
 #include "host/config/cross_check.hpp"
 #include "host/config/embedded.hpp"
 #include "host/config/read_notifications.hpp"
+#include "host/config/read_outcomes.hpp"
 #include "lib/base/atomic_file.hpp"
 #include "lib/base/file_ownership.hpp"
 #include "lib/git/repository.hpp"
@@ -329,6 +330,8 @@ class Reader {
     fleet.grace = duration(from, "grace");
     fleet.journal_kept = duration(from, "journalKept");
     fleet.stopped_kept = duration(from, "stoppedKept");
+    if (const auto* outcomes = from.if_contains("outcomes"))
+      fleet.outcomes = read_outcomes(outcomes->as_object());
   }
 
   static void read_queue(const json::object& from, QueueSettings& queue) {

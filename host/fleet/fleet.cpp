@@ -89,6 +89,7 @@ Outcome Fleet::settle(Now now) {
   parts.table.write_rows(parts.outbox.changes());
   parts.registry.write_rows(parts.outbox.changes());
   parts.measurements.write_rows(parts.outbox.changes());
+  parts.task_outcomes.write_rows(parts.outbox.changes());
   Outcome outcome{.changes = parts.outbox.take_changes(),
                   .questions = parts.calls.take_questions(),
                   .events = parts.outbox.take_events(),
@@ -166,6 +167,7 @@ void Fleet::prune() {
   parts_->outbox.erase_before(now - parts_->settings.journal_kept,
                               now - parts_->settings.events_kept);
   parts_->holds.forget_before(now - holds_kept);
+  parts_->task_outcomes.prune();
   parts_->dispatcher.prune();
   parts_->pool_configuration.expire();
 }
@@ -235,7 +237,9 @@ Result<void> Fleet::pause(const WorkerPoolId& pool, const LaunchConfigId& id, Ti
 
 Result<void> Fleet::resume(const WorkerPoolId& pool, const LaunchConfigId& id, Now now) {
   const Change change(*this, now);
-  return parts_->pool_configuration.resume(pool, id);
+  auto resumed = parts_->pool_configuration.resume(pool, id);
+  if (resumed) parts_->task_outcomes.release(pool, id);
+  return resumed;
 }
 
 void Fleet::provider_up(const ProviderUp& provider, Now now) {
@@ -351,7 +355,14 @@ void Fleet::not_conformant(const WorkerName& name, const ProviderId& provider,
 Result<void> Fleet::quarantine(const WorkerName& name, Time until, const std::string& reason,
                                Now now) {
   const Change change(*this, now);
-  return parts_->quarantine.set(name, until, reason);
+  auto set = parts_->quarantine.set(name, until, reason);
+  if (set && until <= now.wall) parts_->task_outcomes.release(name);
+  return set;
+}
+
+void Fleet::task_outcome(outcome_health::TaskOutcome outcome, Now now) {
+  const Change change(*this, now);
+  parts_->task_outcomes.add(std::move(outcome));
 }
 
 // -------------------------------------------------------------------------------------------------

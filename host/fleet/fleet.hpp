@@ -31,6 +31,11 @@ struct Request;
 struct WaitingCapacity;
 }  // namespace muster::queue
 
+namespace muster::outcome_health {
+class PoolOutcomes;
+struct TaskOutcome;
+}  // namespace muster::outcome_health
+
 namespace muster::allocation {
 class Throttle;
 }  // namespace muster::allocation
@@ -111,7 +116,13 @@ class Fleet {
   // in quarantine.
   Result<void> quarantine(const WorkerName& name, Time until, const std::string& reason, Now now);
 
-  // Launch configurations.
+  // How a run of a task ended; each run once. Of a pool that is not known it says nothing. The
+  // launch configuration and the image are the worker's, if it is known.
+  void task_outcome(outcome_health::TaskOutcome outcome, Now now);
+  // What is known of the pool by task outcomes; null: nothing.
+  const outcome_health::PoolOutcomes* outcomes_of(const WorkerPoolId& pool) const;
+
+  // Launch configurations. To resume one also forgets what task outcomes say against it.
   Result<void> pause(const WorkerPoolId& pool, const LaunchConfigId& id, Time until,
                      const std::string& reason, Now now);
   Result<void> resume(const WorkerPoolId& pool, const LaunchConfigId& id, Now now);

@@ -15,6 +15,7 @@
 #include "host/fleet/lifecycle/termination.hpp"
 #include "host/fleet/lifecycle/worker_registration.hpp"
 #include "host/fleet/lifecycle/worker_timers.hpp"
+#include "host/fleet/outcomes/task_outcomes.hpp"
 #include "host/fleet/queue_link/queue_demand.hpp"
 #include "host/fleet/queue_link/queue_link.hpp"
 #include "host/fleet/reconciliation/absent_workers.hpp"
@@ -52,6 +53,7 @@ struct Fleet::Parts {
   WorkerTermination termination{context, holds, queue_link};
   Draining draining{context, termination};
   Quarantine quarantine{context, termination, draining};
+  TaskOutcomes task_outcomes{context, quarantine};
   Renewal renewal{context, termination, draining};
   DeclaredMachines declared_machines{context, termination};
   WorkerRegistration registration{context,     holds,    queue_link, measurements,
@@ -59,7 +61,7 @@ struct Fleet::Parts {
   WorkerTimers worker_timers{context, termination, draining, quarantine};
 
   Dispatcher dispatcher{context, holds, termination};
-  LaunchLimits limits{context, holds};
+  LaunchLimits limits{context, holds, task_outcomes};
   Auction auction{context, holds, limits, draining, dispatcher};
 
   ListedMachines listed_machines{context, termination, declared_machines};

@@ -80,6 +80,10 @@ std::string Fleet::check_sums() const {
   return parts_->table.check_sums();
 }
 
+const outcome_health::PoolOutcomes* Fleet::outcomes_of(const WorkerPoolId& pool) const {
+  return parts_->task_outcomes.find(pool);
+}
+
 // -------------------------------------------------------------------------------------------------
 // Providers
 

@@ -77,6 +77,7 @@ Result<void> Fleet::load_parts(const store::Store& store) {
   if (const auto read = parts.queue_link.load_reported(store); !read) return read;
   if (const auto read = load_workers(store); !read) return read;
   if (const auto read = parts.holds.load(store); !read) return read;
+  if (const auto read = parts.task_outcomes.load(store); !read) return read;
   return parts.queue_link.load_queue(store);
 }
 
@@ -148,6 +149,7 @@ store::Batch Fleet::everything() const {
   parts_->measurements.write_everything(rows);
   parts_->table.write_everything(rows);
   parts_->holds.write_everything(rows);
+  parts_->task_outcomes.write_everything(rows);
   parts_->queue_link.write_everything(rows);
   return rows;
 }

@@ -294,10 +294,22 @@ CREATE TABLE documentation_pieces (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
+// What is known by task outcomes.
+constexpr std::string_view outcome_health_table = R"sql(
+CREATE TABLE outcome_health (
+  workerPoolId TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  state TEXT,
+  PRIMARY KEY (workerPoolId, kind, subject)
+) STRICT, WITHOUT ROWID;
+)sql";
+
 constexpr std::array all{
-    Migration{first_tables},      Migration{api_tables},       Migration{origins},
-    Migration{queue_tables},      Migration{times_table},      Migration{keys_and_facts},
-    Migration{registration_keys}, Migration{dashboard_tables}, Migration{documentation_tables}};
+    Migration{first_tables},        Migration{api_tables},       Migration{origins},
+    Migration{queue_tables},        Migration{times_table},      Migration{keys_and_facts},
+    Migration{registration_keys},   Migration{dashboard_tables}, Migration{documentation_tables},
+    Migration{outcome_health_table}};
 
 }  // namespace
 

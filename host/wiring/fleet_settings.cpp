@@ -60,6 +60,14 @@ fleet::Settings fleet_settings(const config::HostConfiguration& host, const std:
   set(settings.grace, from.grace);
   set(settings.journal_kept, from.journal_kept);
   set(settings.stopped_kept, from.stopped_kept);
+  set(settings.outcomes.enabled, from.outcomes.enabled);
+  set(settings.outcomes.quarantine, from.outcomes.quarantine);
+  set(settings.outcomes.false_alarm, from.outcomes.false_alarm);
+  set(settings.outcomes.missed, from.outcomes.missed);
+  set(settings.outcomes.effect, from.outcomes.effect);
+  set(settings.outcomes.largest_share, from.outcomes.largest_share);
+  set(settings.outcomes.first_quarantine, from.outcomes.first_quarantine);
+  set(settings.outcomes.longest_quarantine, from.outcomes.longest_quarantine);
   settings.queue = queue_settings(host.queue);
   settings.teams = teams_of(host);
   settings.teams_origin = host.file.string();

@@ -8,7 +8,8 @@ namespace muster::events {
 
 // Kinds are words with dashes, by what they are about:
 //
-// Pools: worker-pool-created, -updated, -removed, -fault.
+// Pools: worker-pool-created, -updated, -removed, -fault; by task outcomes: outcomes-quarantined,
+// -released, -withheld, failures-everywhere-began, -ended.
 //
 // Workers: worker-requested (intended, without a name yet), worker-launched (its instance is
 // known), worker-running, worker-draining, worker-quarantined, worker-released, worker-stopping,

@@ -15,7 +15,8 @@ Weights LaunchLimits::weights_of(const Pool& pool, Time now) const {
     if (launch_config.status != LaunchConfigStatus::active) continue;
     bidding::WeightInput input{.initial_weight = launch_config.spec->initial_weight,
                                .running = launch_config.totals.running_workers,
-                               .health = launch_config.health.last_hour(now)};
+                               .health = launch_config.health.last_hour(now),
+                               .outcomes = outcomes_.weight_factor(launch_config, now)};
     for (const Index worker : launch_config.unregistered)
       if (workers_[worker].state == WorkerState::requested &&
           workers_[worker].launch_config == at) {

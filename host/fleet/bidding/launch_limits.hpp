@@ -7,6 +7,7 @@
 
 #include "host/fleet/bidding/weights.hpp"
 #include "host/fleet/holds/provider_holds.hpp"
+#include "host/fleet/outcomes/task_outcomes.hpp"
 #include "host/fleet/workers/stage.hpp"
 #include "host/verdict/verdict.hpp"
 
@@ -14,8 +15,9 @@ namespace muster::fleet {
 
 class LaunchLimits : Stage {
  public:
-  LaunchLimits(const StageContext& context, const ProviderHolds& holds)
-      : Stage(context), holds_(holds) {}
+  LaunchLimits(const StageContext& context, const ProviderHolds& holds,
+               const TaskOutcomes& outcomes)
+      : Stage(context), holds_(holds), outcomes_(outcomes) {}
 
   // The weights of the pool's active launch configurations as the next bidding would see them.
   Weights weights_of(const Pool& pool, Time now) const;
@@ -44,6 +46,7 @@ class LaunchLimits : Stage {
   verdict::Obstacle limit_of(Index pool, Index launch_config) const;
 
   const ProviderHolds& holds_;
+  const TaskOutcomes& outcomes_;
   std::vector<std::vector<std::int64_t>> shares_;  // by provider with a limit, by pool
 };
 

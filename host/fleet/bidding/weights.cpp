@@ -66,7 +66,8 @@ Factor health(const WeightInput& input) {
 // The least likely to fail; of equals the one that was tried least.
 std::size_t healthiest(std::span<const WeightInput> inputs) {
   const auto rank = [&](std::size_t i) {
-    return std::pair(-health(inputs[i]).value * inputs[i].initial_weight, inputs[i].health.tried);
+    return std::pair(-health(inputs[i]).value * inputs[i].outcomes.value * inputs[i].initial_weight,
+                     inputs[i].health.tried);
   };
   std::size_t best = 0;
   for (std::size_t i = 1; i < inputs.size(); ++i)
@@ -75,7 +76,8 @@ std::size_t healthiest(std::span<const WeightInput> inputs) {
 }
 
 Weight weigh(const WeightInput& input, std::int64_t running, std::size_t siblings) {
-  const Factor factors[] = {share(input, running, siblings), health(input)};
+  const Factor factors[] = {
+      share(input, running, siblings), health(input), {input.outcomes.value, input.outcomes.words}};
   Weight weight;
   weight.value = std::clamp(input.initial_weight, 0.0, 1.0);
   weight.arithmetic = weight.value == 1 ? "" : in_words(weight.value) + " initially";

@@ -9,6 +9,7 @@
 
 #include "host/fleet/model/health.hpp"
 #include "host/fleet/model/state.hpp"
+#include "host/outcome_health/pool_outcomes.hpp"
 
 namespace muster::bidding {
 
@@ -19,6 +20,7 @@ struct WeightInput {
   HealthCounts health;       // of the last hour
   // How long the oldest worker that did not register yet has been waited for.
   std::optional<std::chrono::milliseconds> oldest_unregistered = {};
+  outcome_health::WeightFactor outcomes = {};  // by the tasks of its workers
 };
 
 struct Weight {
@@ -34,7 +36,8 @@ inline constexpr double minimal_weight = 0.01;
 //
 // The share by running workers, times 1 − failed/tried; zero if workers were created, none of them
 // registered and there are errors; lowered from 30 minutes on, down to zero at an hour, if none
-// registered and there are no errors; untouched while nothing was created. If all would be zero,
+// registered and there are no errors; untouched while nothing was created; times the factor by task
+// outcomes. If all would be zero,
 // the healthiest keeps the minimal weight.
 std::vector<Weight> weights(std::span<const WeightInput> inputs);
 

@@ -237,6 +237,24 @@ struct HoldRow {
   }
 };
 
+// What is known by task outcomes of a worker, an image or a launch configuration, and of their
+// pool.
+struct OutcomeHealthRow {
+  static constexpr std::string_view table = "outcome_health";
+  static constexpr std::size_t key_columns = 3;
+  WorkerPoolId worker_pool_id;
+  std::string kind;  // "pool", "worker", "image", "launchConfig"
+  std::string subject;
+  json::object state = {};
+
+  static constexpr auto fields(auto visit) {
+    return visit(required("workerPoolId", &OutcomeHealthRow::worker_pool_id),
+                 required("kind", &OutcomeHealthRow::kind),
+                 required("subject", &OutcomeHealthRow::subject),
+                 required("state", &OutcomeHealthRow::state));
+  }
+};
+
 // One decision, for `muster log`.
 struct DecisionRow {
   static constexpr std::string_view table = "decisions";

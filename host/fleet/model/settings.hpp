@@ -8,6 +8,7 @@
 
 #include <muster/json.hpp>
 
+#include "host/outcome_health/settings.hpp"
 #include "host/queue/model.hpp"
 
 namespace muster::fleet {
@@ -47,6 +48,7 @@ struct Settings {
   bool list_before_launches = false;
   std::int64_t launch_attempts = 3;  // with the same key, before a listing decides
   std::string default_strategy = "classic";
+  outcome_health::Settings outcomes = {};
   queue::Settings queue = {};
   // What the file `teams_origin` says of teams: known before the first worker is handed out.
   std::map<queue::TeamId, queue::TeamNumbers> teams = {};

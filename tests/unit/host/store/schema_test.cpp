@@ -54,13 +54,12 @@ std::string found(const std::filesystem::path& file, std::string_view table) {
 template <class Row>
 class SchemaTest : public ::testing::Test {};
 
-using FleetRows =
-    ::testing::Types<fleet::HostRow, fleet::ApiPoolRow, fleet::PoolRow, fleet::LaunchConfigRow,
-                     fleet::WorkerRow, fleet::WorkerFactsRow, fleet::HoldRow, fleet::DecisionRow,
-                     fleet::PoolErrorRow, events::Event, events::DeliveryRow, events::DeadLetterRow,
-                     auth::ClientRow, documentation::DocumentationRow,
-                     documentation::DocumentationPieceRow, auth::SessionRow, history::HistoryRow,
-                     queue::RequestRow, queue::TeamRow, queue::TeamPoolRow>;
+using FleetRows = ::testing::Types<
+    fleet::HostRow, fleet::ApiPoolRow, fleet::PoolRow, fleet::LaunchConfigRow, fleet::WorkerRow,
+    fleet::WorkerFactsRow, fleet::HoldRow, fleet::DecisionRow, fleet::PoolErrorRow, events::Event,
+    events::DeliveryRow, events::DeadLetterRow, auth::ClientRow, documentation::DocumentationRow,
+    documentation::DocumentationPieceRow, auth::SessionRow, history::HistoryRow,
+    fleet::OutcomeHealthRow, queue::RequestRow, queue::TeamRow, queue::TeamPoolRow>;
 TYPED_TEST_SUITE(SchemaTest, FleetRows);
 
 TYPED_TEST(SchemaTest, a_row_has_the_columns_that_its_table_has) {
