@@ -137,8 +137,8 @@ std::string View::time(const std::string& time) const {
   if (time.size() < 19) return harmless(time);
   std::string shown = harmless(time.substr(0, 19));
   shown[10] = ' ';
-  const std::string age_ = age(time);
-  return age_.empty() ? shown : shown + " (" + age_ + ")";
+  const std::string passed = age(time);
+  return passed.empty() ? shown : shown + " (" + passed + ")";
 }
 
 void print(std::string_view text) {

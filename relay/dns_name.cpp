@@ -39,7 +39,7 @@ void append_label(std::string& name, std::span<const unsigned char> label) {
 std::optional<std::string> host_name(std::string_view text) {
   if (text.ends_with('.')) text.remove_suffix(1);
   if (text.empty() || text.size() > longest_name) return std::nullopt;
-  const std::string name = to_lower(text);
+  std::string name = to_lower(text);
   for (std::string_view rest = name;;) {
     const auto dot = rest.find('.');
     if (!is_host_label(rest.substr(0, dot))) return std::nullopt;

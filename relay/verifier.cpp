@@ -1,5 +1,7 @@
 #include "relay/verifier.hpp"
 
+#include <utility>
+
 namespace muster::relay {
 
 struct Verifier::Flight {
@@ -31,20 +33,20 @@ void Verifier::verify(const Address& address, Done done) {
       source = Source::cache;
     } else if (running != flights_.end()) {
       source = Source::shared_lookup;
-      running->second->waiting.emplace_back(std::move(done), source);
+      running->second->waiting.emplace_back(std::exchange(done, {}), source);
     } else if (flights_.size() >= settings_.at_once) {
       source = Source::too_busy;
     } else {
       source = Source::own_lookup;
       started = std::make_shared<Flight>(
           Flight{address, rules_, NameVerification(address, rules_), now + settings_.deadline, {}});
-      started->waiting.emplace_back(std::move(done), source);
+      started->waiting.emplace_back(std::exchange(done, {}), source);
       flights_.emplace(address, started);
     }
   }
   ++counts_[static_cast<std::size_t>(source)];
-  if (source == Source::cache || source == Source::too_busy) return done(std::move(known), source);
   if (started) step(started);
+  if (done) done(std::move(known), source);
 }
 
 void Verifier::step(const std::shared_ptr<Flight>& flight) {
@@ -52,7 +54,7 @@ void Verifier::step(const std::shared_ptr<Flight>& flight) {
     flight->verification.give_up(DnsResult::timed_out);
   if (!flight->verification.question()) return land(flight);
   resolver_.ask(*flight->verification.question(), flight->deadline,
-                [this, flight](DnsAnswer answer) {
+                [this, flight](const DnsAnswer& answer) {
                   flight->verification.take(answer);
                   step(flight);
                 });

@@ -5,15 +5,11 @@
 #include "cli/connection.hpp"
 
 namespace muster::cli {
-namespace {
 
-Look look_of(const std::string& verdict) {
-  if (verdict == "placed") return Look::green;
-  if (verdict == "blocked") return Look::red;
-  return Look::yellow;
+Look verdict_look(std::string_view kind) {
+  if (kind == "placed") return Look::green;
+  return kind == "blocked" ? Look::red : Look::yellow;
 }
-
-}  // namespace
 
 std::string two_digits(const json::object& document, std::string_view key) {
   const json::value* found = document.if_contains(key);
@@ -56,7 +52,7 @@ std::string show_pools(const json::object& document, const View& view) {
               {text_of(capacity, "draining")},
               {text_of(capacity, "stopping")},
               {text_of(pool, "maxCapacity")},
-              {kind, look_of(kind)},
+              {kind, verdict_look(kind)},
               {pause_of(pool, view) + text_of(verdict, "text")}});
   }
   return rows.text(view);
@@ -102,7 +98,7 @@ std::string show_pool(const json::object& pool, const View& view) {
       view(Look::bold, text_of(pool, "workerPoolId")) + "  " + text_of(pool, "description") + "\n";
   for (const std::string& line :
        folded(kind + ": " + pause_of(pool, view) + text_of(verdict, "text"), view.columns()))
-    out += view(look_of(kind), line) + "\n";
+    out += view(verdict_look(kind), line) + "\n";
   if (!text_of(pool, "pausedUntil").empty()) {
     std::string reason;
     for (const json::object& each : objects_of(pool, "launchConfigs"))

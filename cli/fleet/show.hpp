@@ -16,6 +16,9 @@ std::string with_provisioner(const std::string& pool);
 // A number of the document, such as "0.75"; empty if there is none.
 std::string two_digits(const json::object& document, std::string_view key);
 
+// The colour of a verdict, by its kind: "placed", "blocked" or what waits.
+Look verdict_look(std::string_view kind);
+
 std::string show_pools(const json::object& document, const View& view);
 std::string show_pool(const json::object& document, const View& view);
 std::string show_launch_configs(const json::object& document, const View& view);

@@ -112,7 +112,7 @@ void add_fleet(Lines& lines, const json::object& fleet) {
 }  // namespace
 
 std::string readiness_of(const json::object& status) {
-  const std::string state = text_of(status, "state");
+  std::string state = text_of(status, "state");
   const json::object fleet = table_of(status, "fleet");
   const std::string of_fleet = text_of(fleet, "state");
   const bool up = state == "ready" || state == "notReady";

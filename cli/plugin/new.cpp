@@ -47,7 +47,7 @@ fs::path prefix() {
 
 // Beside this program, whether it is installed or in a build tree.
 Result<fs::path> template_folder(const std::string& kind) {
-  const fs::path folder = prefix() / "share/muster/plugin-template" / kind;
+  fs::path folder = prefix() / "share/muster/plugin-template" / kind;
   std::error_code ignored;
   if (fs::is_directory(folder, ignored)) return folder;
   return Error::not_found(

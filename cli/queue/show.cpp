@@ -5,14 +5,10 @@
 #include <muster/plural.hpp>
 
 #include "cli/connection.hpp"
+#include "cli/fleet/show.hpp"
 
 namespace muster::cli {
 namespace {
-
-Look look_of_kind(const std::string& kind) {
-  if (kind == "placed") return Look::green;
-  return kind == "blocked" ? Look::red : Look::yellow;
-}
 
 std::string joined(const json::array& texts) {
   std::string all;
@@ -84,7 +80,7 @@ std::string show_why(const json::object& document, const View& view) {
     for (const json::value& sentence : list_of(story, "story")) {
       const std::string line = harmless(sentence.is_string() ? sentence.get_string() : "");
       const bool is_verdict = !words.empty() && line.ends_with(words.substr(1) + ".");
-      text += (is_verdict ? view(look_of_kind(kind), line) : line) + "\n";
+      text += (is_verdict ? view(verdict_look(kind), line) : line) + "\n";
     }
   }
   return text;
