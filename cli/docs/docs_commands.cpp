@@ -4,6 +4,7 @@
 #include "cli/command.hpp"
 #include "cli/connection.hpp"
 #include "cli/docs/folder.hpp"
+#include "cli/fleet/show.hpp"
 #include "host/documentation/hierarchy.hpp"
 #include "lib/base/atomic_file.hpp"
 
@@ -17,10 +18,7 @@ struct DocsOptions {
   std::string subject, source, target, file, if_match;
 
   // "worker-manager/build" of "build".
-  std::string name() const {
-    const bool is_whole = is_configuration || subject.find('/') != std::string::npos;
-    return is_whole ? subject : "worker-manager/" + subject;
-  }
+  std::string name() const { return is_configuration ? subject : with_provisioner(subject); }
   std::string path(const std::string& below = "") const {
     return api_path + (is_configuration ? "worker-configurations/files/" : "pools/") +
            path_segment(name()) + "/documentation" + below;

@@ -68,6 +68,11 @@ export async function get<T>(path: string, signal_?: AbortSignal): Promise<T> {
   return (await send('GET', path, undefined, signal_)).json() as Promise<T>;
 }
 
+/** What is no JSON. */
+export async function getText(path: string, signal_?: AbortSignal): Promise<string> {
+  return (await send('GET', path, undefined, signal_)).text();
+}
+
 export async function change<T>(method: string, path: string, body?: unknown): Promise<T> {
   const answer = await send(method, path, body);
   const text = await answer.text();

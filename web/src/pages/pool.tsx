@@ -9,13 +9,14 @@ import { CapacityPlot, CostPlot } from '../history';
 import { ofKinds, ofPool, useResource } from '../resource';
 import { hrefTo, to } from '../route';
 import { Decisions } from './decisions';
+import { Documentation } from './documentation';
 import { ErrorCounts, ErrorTable } from './errors';
 import { Explanation } from './explanation';
 import { WorkerTable } from './workers';
 
 const tabs: [string, string][] = [
   ['', 'Summary'], ['launch-configs', 'Launch configurations'], ['decisions', 'Decisions'], ['workers', 'Workers'],
-  ['errors', 'Errors'], ['configuration', 'Configuration'],
+  ['errors', 'Errors'], ['configuration', 'Configuration'], ['documentation', 'Documentation'],
 ];
 
 function WhyStory({ pool }: { pool: string }) {
@@ -139,6 +140,7 @@ export function PoolPage({ id, tab }: { id: string; tab: string }) {
           if (tab === 'workers') return <WorkerTable pool={id} />;
           if (tab === 'errors') return <PoolErrors id={id} />;
           if (tab === 'configuration') return <Explanation pool={id} launchConfigs={value.launchConfigs} />;
+          if (tab === 'documentation') return <Documentation pool={id} />;
           return <Summary pool={value} />;
         }}
       </Loaded>
