@@ -110,7 +110,7 @@ export function actionTests(shared) {
     const request = await host.change('POST', 'teams/web/requests', { workerPoolId: 'proj/idle' });
     await visit(page, '#/queue', 'Queue');
     const row = page.getByRole('row', { name: new RegExp(`\\b${request.requestId}\\b`) }).first();
-    await press(row.getByRole('button', { name: /Cancel|End lease/ }), 'Cancel');
+    await press(row.getByRole('button', { name: 'Cancel request', exact: true }), 'Cancel request');
     await until('nobody waits for it', async () => (await host.own(`teams/web/requests/${request.requestId}`)).status !== 200 ||
       (await host.json(`teams/web/requests/${request.requestId}`)).state === 'ended');
 
