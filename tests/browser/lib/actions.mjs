@@ -114,12 +114,14 @@ export function actionTests(shared) {
     await until('nobody waits for it', async () => (await host.own(`teams/web/requests/${request.requestId}`)).status !== 200 ||
       (await host.json(`teams/web/requests/${request.requestId}`)).state === 'ended');
 
+    await host.change('PUT', 'worker-pools/proj%2Fidle');
     await visit(page, '#/pools/proj%2Fidle', 'proj/idle');
     await press(page.getByRole('button', { name: 'Attach teams', exact: true }), 'Attach teams', { Teams: 'web ios' });
-    const teams = async () => JSON.stringify(await host.json('worker-pools/proj%2Fidle'));
+    const teams = async () => JSON.stringify(await host.json('worker-pools'));
     assert.match(await teams(), /"ios"/);
     await press(page.getByRole('button', { name: 'Detach teams', exact: true }), 'Detach teams', { Teams: 'web, ios' });
     assert.doesNotMatch(await teams(), /"ios"/);
+    await host.change('DELETE', 'worker-pools/proj%2Fidle');
 
     await visit(page, '#/configurations', 'Configurations');
     await press(page.getByRole('button', { name: 'Reload', exact: true }), 'Reload');
