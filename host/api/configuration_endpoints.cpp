@@ -1,7 +1,6 @@
 // What the API shows of worker configurations, of the providers they are evaluated for, and of
 // demand.
 
-#include <map>
 #include <mutex>
 
 #include <muster/codec.hpp>
@@ -12,7 +11,6 @@
 #include "host/api/handlers.hpp"
 #include "host/api/query_parameters.hpp"
 #include "host/api/responsible_rule.hpp"
-#include "host/pools/difference.hpp"
 
 namespace muster::api {
 namespace {
@@ -227,53 +225,6 @@ Answer explain(const Call& call) {
 }
 
 // -------------------------------------------------------------------------------------------------
-// Difference
-
-// The facts of each worker type's launch configurations, of which a pool has a few.
-std::map<std::string, std::vector<rules::Facts>> facts_by_worker_type(const Call& call) {
-  std::map<std::string, std::vector<rules::Facts>> all;
-  call.host().fleet->read([&](const fleet::Fleet& fleet, fleet::Now) {
-    for (const fleet::Pool& pool : fleet.pools()) {
-      const auto type = pool.removed() ? std::nullopt : worker_type_of(pool.id.str());
-      if (!type) continue;
-      std::vector<rules::Facts>& facts = all[*type];
-      for (const fleet::Index at : pool.launch_configs) {
-        if (facts.size() == pools::DifferenceLimits().fact_sets) break;
-        const fleet::LaunchConfigSpec& spec = *fleet.launch_configs()[at].spec;
-        facts.emplace_back();
-        for (const auto& [name, value] : spec.launch_config.placement.facts)
-          facts.back()[name] = value;
-        facts.back()["provider"] = spec.provider_id.str();
-      }
-    }
-  });
-  return all;
-}
-
-Answer show_difference(const Call& call) {
-  const Services& services = services_of(call);
-  const auto serving = services.configuration_files(false);
-  const auto status = services.configuration_status();
-  if (!serving || !status)
-    return not_found(
-        "no worker configuration was accepted since the host started; see: muster "
-        "status");
-  const auto previous = services.previous_configuration_files();
-  json::object document{{"changes", json::array()}, {"more", 0}};
-  if (previous) {
-    const auto facts = facts_by_worker_type(call);
-    document = pools::difference(*previous, *serving, [&](const std::string& type) {
-      const auto found = facts.find(type);
-      return found == facts.end() ? std::vector<rules::Facts>() : found->second;
-    });
-    document["previousRevision"] = previous->revision;
-  }
-  document["revision"] = serving->revision;
-  if (status->loaded_at) document["loadedAt"] = format_time(*status->loaded_at);
-  return json_answer(document);
-}
-
-// -------------------------------------------------------------------------------------------------
 // Providers and demand
 
 Answer show_provider(const Call& call) {
@@ -421,17 +372,6 @@ std::vector<Endpoint> configuration_endpoints() {
        .errors = {bad_input, missing, unavailable},
        .category = "worker configurations",
        .title = "Which rule set each value, and what it replaced"},
-      {.name = "getConfigurationDifference",
-       .method = "GET",
-       .path = base + "/worker-configurations/difference",
-       .scopes = all_of({"muster:get:worker-configurations"}),
-       .handler = OnWorkerThreadWithFleet{show_difference},
-       .output = "ConfigurationDifference",
-       .errors = {missing, unavailable},
-       .category = "worker configurations",
-       .title = "What the version that serves changed for each pool",
-       .description = "Values before and after with their rule, file and line, for the facts of "
-                      "up to 20 launch configurations of a pool; 1000 changes at most."},
       {.name = "getProvider",
        .method = "GET",
        .path = base + "/providers/{providerId}",

@@ -98,12 +98,13 @@ std::vector<Endpoint> documentation_endpoints();  // of pools and worker configu
 std::vector<Endpoint> team_endpoints();           // teams and their pools, and what waits
 std::vector<Endpoint> explanation_endpoints();    // why something waits, and for how long
 std::vector<Endpoint> configuration_endpoints();  // worker configurations, providers, demand
-std::vector<Endpoint> diagnosis_endpoints();      // what a provider lacks for its launches
-std::vector<Endpoint> event_endpoints();          // events, webhooks, the message broker
-std::vector<Endpoint> registration_endpoints();   // challenges, and machines of relays
-std::vector<Endpoint> backup_endpoints();         // copies of the store
-std::vector<Endpoint> set_aside_endpoints();      // rows of the store that cannot be read
-std::vector<Endpoint> client_endpoints();         // clients, and Taskcluster's auth service
-std::vector<Endpoint> session_endpoints();        // log-in and log-out of the dashboard
+std::vector<Endpoint> configuration_difference_endpoints();  // what the last version changed
+std::vector<Endpoint> diagnosis_endpoints();     // what a provider lacks for its launches
+std::vector<Endpoint> event_endpoints();         // events, webhooks, the message broker
+std::vector<Endpoint> registration_endpoints();  // challenges, and machines of relays
+std::vector<Endpoint> backup_endpoints();        // copies of the store
+std::vector<Endpoint> set_aside_endpoints();     // rows of the store that cannot be read
+std::vector<Endpoint> client_endpoints();        // clients, and Taskcluster's auth service
+std::vector<Endpoint> session_endpoints();       // log-in and log-out of the dashboard
 
 }  // namespace muster::api

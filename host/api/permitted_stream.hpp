@@ -1,4 +1,4 @@
-// A stream that ends when whoever reads it may read it no more.
+// A stream that ends when its reader has lost the permission to read it.
 #pragma once
 
 #include <memory>

@@ -144,7 +144,7 @@ export const releaseHold = (hold: Hold): Action => ({
 });
 
 export const cancelRequest = ({ requestId, team, state }: QueueRequest): Action => ({
-  name: state === 'held' ? 'End lease' : 'Cancel',
+  name: state === 'held' ? 'End lease' : 'Cancel request',
   sentence: state === 'held'
     ? `The lease of request ${requestId} ends: team ${team} loses its worker.`
     : `Request ${requestId} of team ${team} waits no longer.`,

@@ -12,7 +12,7 @@ const empty = [
   ['#/holds', 'Holds', 'No holds'],
   ['#/errors', 'Errors', 'No errors'],
   ['#/events', 'Events', 'Newest first'],
-  ['#/clients', 'Clients and roles', 'No client has a role'],
+  ['#/clients', 'Clients and roles', 'No roles. They are in'],
   ['#/hosts', 'Hosts', 'No sources of demand'],
 ];
 

@@ -21,7 +21,7 @@ launch = { perSecond = 2000, burst = 2000, perCall = 100 }
 seed = 7
 secret = "${secret}"
 regions = [{ name = "eu-1", zones = ["eu-1a"] }]
-instanceTypes = [{ name = "small", capacity = 1, pricePerHour = 0.05, perZone = 150000 }]
+instanceTypes = [{ name = "small", capacity = 1, pricePerHour = 0.05, perZone = 150000 }, { name = "rare", capacity = 1, pricePerHour = 0.05, perZone = 1 }]
 boot = { minSeconds = 0, maxSeconds = 0 }
 shutdownSeconds = 0
 [providers.broken]
@@ -65,11 +65,11 @@ export class Host extends Musterd {
     return this.json(path, { method, body: JSON.stringify(body ?? {}) });
   }
 
-  async pool(id, { minCapacity = 0, maxCapacity = 5, description = 'made by a test', owner = 'team@example.com' } = {}) {
+  async pool(id, { minCapacity = 0, maxCapacity = 5, description = 'made by a test', owner = 'team@example.com', instanceType = 'small' } = {}) {
     await this.change('PUT', `pools/${encodeURIComponent(id)}`, {
       providerId: 'sim', description, owner, emailOnError: false,
       config: { minCapacity, maxCapacity, scalingRatio: 1,
-        launchConfigs: [{ region: 'eu-1', instanceTypes: ['small'], workerConfig: {} }] },
+        launchConfigs: [{ region: 'eu-1', instanceTypes: [instanceType], workerConfig: {} }] },
     });
   }
 

@@ -33,6 +33,9 @@ export function manyTests(shared) {
       await host.pool('many/workers', { minCapacity: workers, maxCapacity: workers });
       await until('the workers are there', async () => (await host.json('workers?limit=1')).total >= workers, 600_000);
       const page = await browser.page();
+      await logIn(page, shared.host);
+      await visit(page, '#/pools', 'Pools');
+      const small = await inputToPaint(page);
       await logIn(page, host);
       await visit(page, '#/pools', 'Pools');
       await page.getByRole('table', { name: 'pools' }).waitFor();
@@ -42,7 +45,7 @@ export function manyTests(shared) {
       const paint = await inputToPaint(page);
       await page.getByRole('link', { name: 'many/p-00000' }).waitFor();
       await page.getByRole('searchbox').fill('');
-      await page.getByRole('table', { name: 'pools' }).waitFor();
+      await page.locator(`[role=table][aria-rowcount="${pools + 2}"]`).waitFor();
       await page.evaluate(() => { document.querySelector('.list-body').scrollTop = 1e9; });
       await page.getByRole('link', { name: 'many/workers' }).waitFor();
       assert.ok((await rows()) < 100);
@@ -55,7 +58,7 @@ export function manyTests(shared) {
       assert.ok((await rows()) < 100);
       const bytes = await page.evaluate(() => performance.memory?.usedJSHeapSize ?? 0);
       console.log(`${pools} pools, ${workers} workers: input to paint ${Math.round(paint)} ms, heap ${Math.round(bytes / 1e6)} MB`);
-      assert.ok(paint <= 200, `input to paint took ${paint} ms`);
+      assert.ok(thorough ? paint <= 200 : paint <= 5 * Math.max(small, 40), `input to paint took ${paint} ms, with two pools ${small} ms`);
       assert.ok(bytes < 100e6, `the page uses ${bytes} bytes`);
       await checkMistakes(page);
       await page.context().clearCookies();

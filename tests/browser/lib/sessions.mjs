@@ -85,6 +85,61 @@ export function sessionTests(shared) {
     for await (const piece of stream.body) void piece;  // it ends
   });
 
+  test('streams end when their client loses the scope or is disabled, whatever it came with', async () => {
+    const { host } = shared;
+    const token = await host.tokenFor('listener', ['muster:get:*']);
+    const { cookie } = await open(host, token);
+    const streams = [];
+    for (const headers of [{ cookie }, { authorization: `Bearer ${token}` }])
+      for (const path of ['events', 'changes']) {
+        const stream = await fetch(`${host.rootUrl}/api/muster/v1/${path}`, { headers });
+        assert.equal(stream.status, 200);
+        streams.push(stream);
+      }
+    await host.change('POST', 'clients/listener', { scopes: ['muster:get:holds'] });
+    for (const stream of streams) for await (const piece of stream.body) void piece;  // they end
+    await host.change('POST', 'clients/listener', { scopes: ['muster:get:*'] });
+    const again = await fetch(`${host.rootUrl}/api/muster/v1/changes`, { headers: { authorization: `Bearer ${token}` } });
+    assert.equal(again.status, 200);
+    await host.change('POST', 'clients/listener/disable');
+    for await (const piece of again.body) void piece;
+  });
+
+  test('behind a proxy and a path prefix people log in, see changes, and act', async () => {
+    const { browser, host } = shared;
+    const prefix = '/fleet/muster';
+    const proxy = http.createServer((request, response) => {
+      if (!request.url.startsWith(`${prefix}/`)) return response.writeHead(404).end('not here');
+      const { port } = new URL(host.rootUrl);
+      const onward = http.request({ host: '127.0.0.1', port, method: request.method, path: request.url.slice(prefix.length),
+        headers: { ...request.headers, 'x-forwarded-for': '192.0.2.1' } }, answer => {
+        response.writeHead(answer.statusCode, answer.headers);
+        answer.pipe(response);
+      });
+      onward.on('error', () => response.destroy());
+      response.on('close', () => onward.destroy());
+      return request.pipe(onward);
+    }).listen(0, '127.0.0.1');
+    await new Promise(resolve => proxy.once('listening', resolve));
+    const page = await browser.page();
+    await logIn(page, { ...host, rootUrl: `http://127.0.0.1:${proxy.address().port}${prefix}`, token: host.token });
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.goto(`http://127.0.0.1:${proxy.address().port}${prefix}/#/pools`);
+    await page.getByRole('link', { name: 'proj/idle' }).waitFor();
+    await host.pool('proj/through-proxy');
+    await page.getByRole('link', { name: 'proj/through-proxy' }).waitFor();
+    await page.getByRole('link', { name: 'proj/through-proxy' }).click();
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.getByText('no workers are launched.').waitFor();
+    await checkMistakes(page);
+    await page.context().clearCookies();
+    await page.close();
+    proxy.closeAllConnections();
+    proxy.close();
+    await host.change('DELETE', 'pools/proj%2Fthrough-proxy');
+  });
+
   test('a page of another site cannot use the session', async () => {
     const { browser, host } = shared;
     const page = await browser.page();

@@ -134,22 +134,22 @@ export function Configurations() {
               <Section title="In force">
                 <dl class="facts">
                   <Facts of={{ Source: value.source, Revision: value.revision && <code>{value.revision}</code>, Files: value.files, Pools: value.pools && count(value.pools),
-                    'Launch configurations': value.launchConfigs && count(value.launchConfigs), Refused: value.refusedRevision && <code class="bad">{value.refusedRevision}</code> }} />
+                    'Launch configurations': value.launchConfigs && count(value.launchConfigs), 'Refused revision': value.refusedRevision && <code class="bad">{value.refusedRevision}</code> }} />
                   <Fact name="Read"><Time at={value.loadedAt} /></Fact>
                   {value.refusedAt && <Fact name="Refused"><Time at={value.refusedAt} /></Fact>}
                 </dl>
               </Section>
               <Problems of={value} />
               {file && <FileText key={file} id={file} line={Number(route.value.query.get('line') ?? 0)} />}
-              <Difference />
+              {value.revision && <Difference />}
               <Section title="Files">
-                <Loaded of={files} what="the files">
+                {!value.revision ? <Empty>No version is in force yet: correct the problems above, and the host reads the files again by itself.</Empty> : <Loaded of={files} what="the files">
                   {list => <Table<ConfigurationFile> caption="files" rows={list.files} rowKey={each => each.configurationId} empty="There are no files." columns={[
                     { name: 'File', cell: each => <button type="button" class="link" onClick={() => setQuery({ file: each.configurationId, line: undefined })}>{each.file}</button> },
                     { name: 'Bytes', number: true, cell: each => count(each.bytes) },
                     { name: 'Worker types', wide: true, cell: each => <Folded text={each.workerTypes.join(', ')} /> },
                   ]} />}
-                </Loaded>
+                </Loaded>}
               </Section>
             </>
           )}

@@ -28,6 +28,23 @@ function SharingHosts() {
   );
 }
 
+interface Condition { cause: string; subject: string; text: string; since: string; told: unknown[]; silenced: boolean }
+
+/** What people are told of, and what could not be sent. */
+function Notifications({ of }: { of: Record<string, unknown> }) {
+  const conditions = Array.isArray(of.conditions) ? of.conditions as Condition[] : [];
+  return (
+    <Section title="Notifications">
+      <Table<Condition> caption="conditions" rows={conditions} rowKey={each => `${each.cause} ${each.subject}`} empty="Nothing that people are told of." columns={[
+        { name: 'What', wide: true, cell: each => <Folded text={each.text} /> },
+        { name: 'Since', cell: each => <Time at={each.since} /> },
+        { name: 'Told', cell: each => (each.silenced ? 'silenced' : each.told.length > 0 ? count(each.told.length) : 'nobody') },
+      ]} />
+      <details><summary>Recipients</summary><Json value={of.recipients ?? []} /></details>
+    </Section>
+  );
+}
+
 export function Hosts() {
   const status = useResource<Status>('status', news => news.type === 'event' || ofFleet(news));
   return (
@@ -62,8 +79,13 @@ export function Hosts() {
               ]} />
             </Section>
             <div class="columns">
-              <Section title="Events"><Json value={value.events ?? {}} /></Section>
-              {value.notifications && <Section title="Notifications"><Json value={value.notifications} /></Section>}
+              <Section title="Events">
+                <dl class="facts">
+                  <Facts of={{ 'Newest event': value.events && count(value.events.newest), Listeners: value.events && count(value.events.listeners) }} />
+                </dl>
+                <details><summary>Webhooks and the message broker</summary><Json value={value.events ?? {}} /></details>
+              </Section>
+              {value.notifications && <Notifications of={value.notifications} />}
             </div>
           </>
         )}

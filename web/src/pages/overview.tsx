@@ -47,7 +47,7 @@ function needsOf(status?: Status, blocked?: PoolList, providers?: ProviderList, 
   for (const provider of providers?.providers ?? [])
     if (!provider.up || provider.trouble)
       add(`provider ${provider.providerId}`, !provider.up, `Provider ${provider.providerId} ${provider.up ? 'has trouble' : 'is down'}`,
-        <><Folded text={provider.trouble ?? 'it does not answer'} /> {provider.troubleSince && <>since <Time at={provider.troubleSince} /></>}</>,
+        <><Folded text={provider.trouble ?? 'it does not answer'} /> {provider.troubleSince && <>(since <Time at={provider.troubleSince} />)</>}</>,
         to.provider(provider.providerId));
   for (const group of byCause(blocked?.pools ?? []))
     add(`blocked ${group.cause}`, true,

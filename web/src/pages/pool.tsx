@@ -76,6 +76,19 @@ function Summary({ pool }: { pool: PoolDetail }) {
   );
 }
 
+/** Of a pool without a worker configuration. */
+function ApiConfiguration({ pool }: { pool: PoolDetail }) {
+  return (
+    <Section title="Configuration" aside={<a href={to.pool(pool.workerPoolId, 'launch-configs')}>Its launch configurations</a>}>
+      <p>This pool was set through the API, so no rule stands behind its values. Change it with <code>muster pool set {pool.workerPoolId}</code>.</p>
+      <dl class="facts">
+        <Facts of={{ 'Smallest capacity': pool.minCapacity, 'Largest capacity': pool.maxCapacity, Strategy: pool.strategy, Owner: pool.owner, Description: pool.description,
+          Providers: pool.providers?.join(', ') }} />
+      </dl>
+    </Section>
+  );
+}
+
 const placeOf = (config: LaunchConfig) => Object.values(config.placement).map(compact).join(' ') || '–';
 const isAbout = (hold: Hold, config: LaunchConfig) =>
   hold.providerId === config.providerId && (!hold.launchConfigId || hold.launchConfigId === config.launchConfigId) &&
@@ -139,7 +152,7 @@ export function PoolPage({ id, tab }: { id: string; tab: string }) {
           if (tab === 'decisions') return <Decisions pool={id} />;
           if (tab === 'workers') return <WorkerTable pool={id} />;
           if (tab === 'errors') return <PoolErrors id={id} />;
-          if (tab === 'configuration') return <Explanation pool={id} launchConfigs={value.launchConfigs} />;
+          if (tab === 'configuration') return value.origin ? <Explanation pool={id} launchConfigs={value.launchConfigs} /> : <ApiConfiguration pool={value} />;
           if (tab === 'documentation') return <Documentation pool={id} />;
           return <Summary pool={value} />;
         }}

@@ -26,13 +26,15 @@ function ProviderTable() {
               { name: 'Unsure', number: true, cell: provider => provider.launchesUnsure },
               { name: 'Holds', number: true, cell: provider => (provider.holds ? <a href={to.provider(provider.providerId)}>{provider.holds}</a> : 0) },
               { name: 'Listed', cell: provider => <Time at={provider.listed} /> },
-              { name: 'Trouble', wide: true, cell: provider => provider.trouble && <><Folded text={provider.trouble} /> <span class="quiet">since <Time at={provider.troubleSince} /></span></> },
+              { name: 'Trouble', wide: true, cell: provider => provider.trouble && <><Folded text={provider.trouble} /> <span class="quiet">(since <Time at={provider.troubleSince} />)</span></> },
             ]} />
         )}
       </Loaded>
     </Section>
   );
 }
+
+const placeOf = (isolation?: string) => (isolation === 'in_process' ? 'in the host' : isolation === 'process' ? 'in a cell' : isolation);
 
 type Instance = Plugin['instances'][number];
 type Version = Plugin['versions'][number];
@@ -48,11 +50,11 @@ function PluginTable() {
               { name: 'Plugin', cell: plugin => <Id text={plugin.pluginId} /> },
               { name: 'State', cell: plugin => <Badge kind={plugin.state} /> },
               { name: 'Versions', wide: true, cell: plugin => plugin.versions.map((version: Version) => (
-                <div key={version.sha256}>{version.version} <Badge kind={version.state} /> <span class="quiet">{version.isolation} <Time at={version.since} /></span> {version.reason && <Folded text={version.reason} />}</div>)) },
+                <div key={version.sha256}>{version.version} <Badge kind={version.state} /> <span class="quiet">{placeOf(version.isolation)} <Time at={version.since} /></span> {version.reason && <Folded text={version.reason} />}</div>)) },
               { name: 'Instances', wide: true, cell: plugin => plugin.instances.map((instance: Instance) => (
                 <div key={instance.instanceId}>
                   <a href={to.pluginInstance(instance.instanceId)}>{instance.instanceId}</a> <Badge kind={instance.state} />{' '}
-                  <span class="quiet">{instance.isolation}{instance.pid ? `, cell ${instance.pid}` : ''}; {count(instance.calls ?? 0)} calls, {count(instance.failedCalls ?? 0)} failed, {count(instance.restarts ?? 0)} restarts</span>
+                  <span class="quiet">{placeOf(instance.isolation)}{instance.pid ? `, cell ${instance.pid}` : ''}; {count(instance.calls ?? 0)} calls, {count(instance.failedCalls ?? 0)} failed, {count(instance.restarts ?? 0)} restarts</span>
                   {(instance.lastFailure ?? instance.reason) && <div class="warn"><Folded text={instance.lastFailure ?? instance.reason ?? ''} /></div>}
                 </div>)) },
               { name: '', cell: plugin => plugin.versions.length > 1 && <ActionButton small action={rollBackPlugin(plugin.pluginId)} /> },
@@ -111,7 +113,7 @@ function InstancePage({ id }: { id: string }) {
         <Section title="State" aside={<a href={hrefTo(['providers'])}>All plugins</a>}>
           <dl class="facts">
             <Fact name="State"><Badge kind={instance.state} /></Fact>
-            <Facts of={{ Plugin: <Id text={plugin.pluginId} />, Version: instance.version, Runs: instance.isolation, Cell: instance.pid, Restarts: count(instance.restarts ?? 0),
+            <Facts of={{ Plugin: <Id text={plugin.pluginId} />, Version: instance.version, Runs: placeOf(instance.isolation), Cell: instance.pid, Restarts: count(instance.restarts ?? 0),
               Calls: count(instance.calls ?? 0), 'Failed calls': count(instance.failedCalls ?? 0), 'Last failure': instance.lastFailure && <Folded text={instance.lastFailure} />,
               Reason: instance.reason && <Folded text={instance.reason} /> }} />
           </dl>
@@ -133,7 +135,7 @@ function ProviderPage({ id }: { id: string }) {
           <>
             <Section title="State" aside={<a href={hrefTo(['pools'], { providerId: id })}>Its pools</a>}>
               {value.problem && <p class="warn"><Folded text={value.problem} /></p>}
-              {value.trouble && <p class="bad"><Folded text={value.trouble} /> <span class="quiet">since <Time at={value.troubleSince} /></span></p>}
+              {value.trouble && <p class="bad"><Folded text={value.trouble} /> <span class="quiet">(since <Time at={value.troubleSince} />)</span></p>}
               <dl class="facts">
                 <Fact name="State"><Badge kind={value.up ? 'up' : 'down'} /></Fact>
                 <Facts of={{ Plugin: value.description && `${value.description.name} ${value.description.version}`, 'What it is': value.description?.description,

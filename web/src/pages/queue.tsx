@@ -111,7 +111,7 @@ export function Queue() {
       <Requests />
       <div class="columns">
         <Section title="How often ETAs were kept">
-          <Loaded of={expectations} what="predictions">{value => <><Calibration of={value} /><p class="quiet">{count(value.expectations)} predictions; the red line is what was promised.</p></>}</Loaded>
+          <Loaded of={expectations} what="predictions">{value => <><Calibration of={value} />{value.expectations > 0 && <p class="quiet">{count(value.expectations)} predictions; the red line is what was promised.</p>}</>}</Loaded>
         </Section>
         <Section title="How long it takes">
           <Loaded of={expectations} what="predictions">
