@@ -146,6 +146,8 @@ void Fleet::run_timers() {
 void Fleet::review(Index pool) {
   if (!parts_->agenda.begin_review(pool)) return;
   if (const auto& before = parts_->settings.before_review) before(pools()[pool].id);
+  if (!parts_->agenda.take_cause(pool) && parts_->auction.is_settled(pool))
+    return parts_->agenda.set_turn(pool, parts_->clock.now() + parts_->settings.poll);
   parts_->auction.record_history(pool);
   if (!parts_->registry.pools()[pool].spec) {
     parts_->auction.skip(pool);

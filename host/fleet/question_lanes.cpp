@@ -35,10 +35,10 @@ struct Call {
     return StrategyClient(channel).size(ask.request, context);
   }
   Results operator()(const AskSelection& ask) const {
-    return StrategyClient(channel).select(ask.request, context);
+    return StrategyClient(channel).select(*ask.request, context);
   }
   Results operator()(const AskBids& ask) const {
-    return ProviderClient(channel).bid(ask.request, context);
+    return ProviderClient(channel).bid(ask.request(), context);
   }
   Results operator()(const AskAllocation& ask) const {
     return ProviderClient(channel).allocate(ask.request, context);

@@ -118,11 +118,11 @@ void World::ask(fleet::Question question) {
           },
           [&](const fleet::AskSelection& asked) {
             strategy(asked.strategy,
-                     [&](BiddingStrategy& with) { return with.select(asked.request, context()); });
+                     [&](BiddingStrategy& with) { return with.select(*asked.request, context()); });
           },
           [&](const fleet::AskBids& asked) {
             call_provider(question, asked.provider_id,
-                          [context, request = asked.request](Cloud& cloud) {
+                          [context, request = asked.request()](Cloud& cloud) {
                             return cloud.cloud.bid(request, context());
                           });
           },

@@ -110,7 +110,7 @@ template <class T>
 requires(std::same_as<T, json::object> || std::same_as<T, json::array> ||
          std::same_as<T, json::value>) struct ColumnOf<T> {
   static constexpr ColumnType type = ColumnType::text;
-  static Value write(const T& value) { return json::write(json::value(value)); }
+  static Value write(const T& value) { return json::write(value); }
   static bool read(const Value& value, T& out) {
     const auto* text = std::get_if<std::string>(&value);
     if (!text) return false;

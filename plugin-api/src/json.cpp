@@ -140,46 +140,15 @@ void append_double(std::string& out, double number) {
   }
 }
 
-void append_string(std::string& out, std::string_view bytes) {
-  // What is written is JSON whatever was stored: bytes that are no UTF-8 become U+FFFD.
-  const std::string corrected = is_utf8(bytes) ? std::string() : valid_utf8(bytes);
-  const std::string_view text = corrected.empty() ? bytes : std::string_view(corrected);
+// The escape of a byte that may not stand in a string as it is.
+void append_escape(std::string& out, char c) {
   static constexpr char hex[] = "0123456789abcdef";
-  out += '"';
-  for (const char c : text) {
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\b':
-        out += "\\b";
-        break;
-      case '\f':
-        out += "\\f";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20) {
-          out += "\\u00";
-          out += hex[c >> 4];
-          out += hex[c & 15];
-        } else {
-          out += c;
-        }
-    }
+  static constexpr std::string_view escaped = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt";
+  if (const std::size_t at = escaped.find(c); at != std::string_view::npos) {
+    (out += '\\') += letters[at];
+    return;
   }
-  out += '"';
+  ((out += "\\u00") += hex[c >> 4]) += hex[c & 15];
 }
 
 // UTF-16 order differs from UTF-8's byte order only where surrogates (U+10000 and up) meet U+E000
@@ -200,7 +169,8 @@ class Writer {
  public:
   explicit Writer(Form form) : form_(form) {}
 
-  std::string text(const value& document) {
+  template <class Document>
+  std::string text(const Document& document) {
     append(document);
     return std::move(out_);
   }
@@ -328,6 +298,26 @@ Result<object> parse_object(std::string_view text, ParseLimits limits) {
   return std::move(parsed->get_object());
 }
 
+void append_string(std::string& out, std::string_view bytes) {
+  // What is written is JSON whatever was stored: bytes that are no UTF-8 become U+FFFD.
+  const std::string corrected = is_utf8(bytes) ? std::string() : valid_utf8(bytes);
+  const std::string_view text = corrected.empty() ? bytes : std::string_view(corrected);
+  out += '"';
+  std::size_t plain = 0;  // where the bytes begin that are copied together
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (static_cast<unsigned char>(text[i]) >= 0x20 && text[i] != '"' && text[i] != '\\') continue;
+    out.append(text, plain, i - plain);
+    append_escape(out, text[i]);
+    plain = i + 1;
+  }
+  out.append(text, plain);
+  out += '"';
+}
+
+void append_number(std::string& out, double number) {
+  append_double(out, number);
+}
+
 std::string write(const value& document) {
   return Writer(Form::compact).text(document);
 }
@@ -337,5 +327,17 @@ std::string write_pretty(const value& document) {
 std::string canonical(const value& document) {
   return Writer(Form::canonical).text(document);
 }
+template <Container T>
+std::string write(const T& document) {
+  return Writer(Form::compact).text(document);
+}
+template <Container T>
+std::string write_pretty(const T& document) {
+  return Writer(Form::pretty).text(document);
+}
+template std::string write(const object& document);
+template std::string write(const array& document);
+template std::string write_pretty(const object& document);
+template std::string write_pretty(const array& document);
 
 }  // namespace muster::json

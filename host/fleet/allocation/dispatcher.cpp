@@ -186,9 +186,8 @@ bool Dispatcher::is_held(const Launchable& launchable) const {
 
 // What is there is not known: nothing is added to it.
 bool Dispatcher::is_doubted(const LaunchConfigState& launch_config) const {
-  return !launch_config.removed() &&
-         doubt_about(providers_[launch_config.provider],
-                     region_of_launch(launch_config.spec->launch_config)) != nullptr;
+  return !launch_config.removed() && doubt_about(providers_[launch_config.provider],
+                                                 launch_config.spec->launch_config) != nullptr;
 }
 
 // Nobody was asked for them, so nothing is left behind; the pool looks elsewhere.

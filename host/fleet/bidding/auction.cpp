@@ -37,11 +37,22 @@ Time Auction::next_wake() const {
   return sized_.empty() ? Time::max() : clock_.now() + fairness_wait;
 }
 
+bool Auction::history_is_due(const Pool& pool) const {
+  return pool.history.empty() || clock_.now() >= pool.history.back().at + history_step ||
+         clock_.now() < pool.history.back().at;
+}
+
+bool Auction::is_settled(Index index) {
+  const Pool& pool = pools_[index];
+  const Entry& entry = this->entry(index);
+  return entry.settled && pool.spec && pool.totals == entry.asked_totals &&
+         pool.demand.pending == entry.asked_pending && pool.in_queue == entry.asked_in_queue &&
+         !history_is_due(pool);
+}
+
 void Auction::record_history(Index index) {
   Pool& pool = pools_[index];
-  if (!pool.history.empty() && clock_.now() < pool.history.back().at + history_step &&
-      clock_.now() >= pool.history.back().at)
-    return;
+  if (!history_is_due(pool)) return;
   std::erase_if(pool.history, [&](const HistoryPoint& point) {
     return point.at < clock_.now() - history_points * history_step || point.at > clock_.now();
   });
@@ -88,6 +99,9 @@ void Auction::begin(Index index) {
   entry.phase = Phase::sizing;
   ++sizing_;
   entry.asked_pending = pool.demand.pending;
+  entry.asked_in_queue = pool.in_queue;
+  entry.asked_totals = pool.totals;
+  entry.settled = false;
   entry.asked_capacity = capacity_of(pool);
   if (only_queue_wants_more(pool)) entry.asked_capacity.idle = pool.outside.pending;
   calls_.ask(AskSize{strategy_of(pool),
@@ -142,6 +156,7 @@ void Auction::sized(Index index, const Result<Size>& answer) {
 
 void Auction::no_more_needed(Index index, const Size& size) {
   Pool& pool = pools_[index];
+  entry(index).settled = true;
   pool.want = 0;
   pool.surplus = -size.capacity;
   const bool full = pool.totals.used() >= pool.spec->settings.max_capacity;

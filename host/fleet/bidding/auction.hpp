@@ -24,6 +24,9 @@ class Auction : Stage {
 
   // One point every few minutes, for the strategy.
   void record_history(Index pool);
+  // The strategy needs nothing more for the pool, and would be asked with the same again: it would
+  // give the same answer.
+  bool is_settled(Index pool);
   // Asks the strategy of the pool, which is configured, how much is needed.
   void begin(Index pool);
   // Of a pool that is not configured any more there is nothing to ask.
@@ -46,11 +49,12 @@ class Auction : Stage {
   // The bids for one pool, until one is chosen.
   struct Bidding {
     std::int64_t wanted = 0;
-    std::int64_t seed = 0;  // what the strategy draws from
     std::string size_reason;
     int bids_awaited = 0;
-    std::vector<SelectRequest::Offer> offers;
-    std::vector<Index> offer_launch_configs;  // beside offers
+    // With the offers; the strategy is asked with it when they are complete, and it does not change
+    // any more.
+    std::shared_ptr<SelectRequest> request = std::make_shared<SelectRequest>();
+    std::vector<std::size_t> offer_weights;   // beside the offers: their place in weights
     std::vector<verdict::Obstacle> problems;  // why somebody did not bid
     Weights weights;
   };
@@ -59,7 +63,10 @@ class Auction : Stage {
     std::unique_ptr<Bidding> bidding;
     Time sized_at{};
     std::int64_t asked_pending = 0;  // what the strategy was told when it was asked for the size
+    std::int64_t asked_in_queue = 0;
     PoolCapacity asked_capacity;
+    Totals asked_totals;
+    bool settled = false;  // nothing more was needed
     // The last decisions about its size and about bids, to write each only once.
     std::string journaled_size, journaled_bids;
   };
@@ -67,6 +74,7 @@ class Auction : Stage {
 
   // auction.cpp
   static PoolCapacity capacity_of(const Pool& pool);
+  bool history_is_due(const Pool& pool) const;
   const std::string& strategy_of(const Pool& pool) const;
   void no_more_needed(Index pool, const Size& size);
   verdict::PoolSituation situation_of(Index pool, verdict::PoolOutcome outcome,

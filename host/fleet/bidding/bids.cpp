@@ -55,7 +55,7 @@ void Auction::begin_bidding(Index index) {
   Bidding& bidding = *entry.bidding;
   entry.phase = Phase::bidding;
   bidding.weights = limits_.weights_of(pool, clock_.now());
-  std::map<Index, BidRequest> requests;  // by provider
+  std::map<Index, AskBids> requests;  // by provider
   for (const auto& [at, weight] : bidding.weights) {
     LaunchConfigState& launch_config = launch_configs_[at];
     if (weight.value <= 0 && !launch_config.on_probation) {
@@ -68,7 +68,7 @@ void Auction::begin_bidding(Index index) {
       continue;
     }
     requests[launch_config.provider].candidates.push_back(
-        {launch_config.spec->launch_config, weight.value, instances});
+        {launch_config.spec, weight.value, instances});
   }
   std::int64_t none = 0;
   for (const Index at : pool.launch_configs)
@@ -80,12 +80,12 @@ void Auction::begin_bidding(Index index) {
     earliest = std::min(earliest, problem.until.value_or(Time::max()));
   if (requests.empty()) return nobody_bids(index, earliest);
   for (auto& [provider, request] : requests) {
-    request.owner = identity_.owner_of(providers_[provider].id);
+    request.provider_id = providers_[provider].id;
+    request.owner = identity_.owner_of(request.provider_id);
     request.worker_pool_id = pool.id;
     request.capacity = bidding.wanted;
     bidding.bids_awaited += 1;
-    calls_.ask(AskBids{providers_[provider].id, std::move(request)},
-               {.pool = index, .provider = provider});
+    calls_.ask(std::move(request), {.pool = index, .provider = provider});
   }
 }
 
@@ -155,9 +155,10 @@ void Auction::take_offer(const PendingCall& call, Bid bid) {
   if (bid.instances <= 0) return;
   bid.capacity_per_instance = instance_capacity(*launch_configs_[weight->first].spec);
   bid.reliability = std::clamp(bid.reliability, 0.0, 1.0);
-  bidding.offers.push_back({BidId(std::to_string(bidding.offers.size() + 1)),
-                            providers_[call.provider].id, weight->second.value, std::move(bid)});
-  bidding.offer_launch_configs.push_back(weight->first);
+  auto& offers = bidding.request->offers;
+  offers.push_back({BidId(std::to_string(offers.size() + 1)), providers_[call.provider].id,
+                    weight->second.value, std::move(bid)});
+  bidding.offer_weights.push_back(static_cast<std::size_t>(weight - bidding.weights.begin()));
 }
 
 }  // namespace muster::fleet

@@ -111,7 +111,7 @@ LaunchLimits::Claim LaunchLimits::claim_on(Index index, Index provider) const {
       continue;
     const std::int64_t unit = instance_capacity(*launch_config.spec);
     if (registry_.capacity_room(index, at) < unit || holds_.find(launch_config) ||
-        doubt_about(providers_[provider], region_of_launch(launch_config.spec->launch_config)))
+        doubt_about(providers_[provider], launch_config.spec->launch_config))
       continue;
     claim.unit = claim.unit == 0 ? unit : std::min(claim.unit, unit);
   }

@@ -125,8 +125,8 @@ std::optional<verdict::Obstacle> LaunchLimits::obstacle_of(Index pool, Index ind
   const LaunchConfigState& launch_config = launch_configs_[index];
   const LaunchConfig& document = launch_config.spec->launch_config;
   const ProviderState& provider = providers_[launch_config.provider];
-  const std::string name = document.launch_config_id.str();
-  const std::string scope = "launch configuration " + name;
+  const std::string& name = document.launch_config_id.str();
+  const auto scope = [&] { return "launch configuration " + name; };
   if (launch_config.status == LaunchConfigStatus::paused) return paused(launch_config, name);
   if (!provider.up) return unavailable(provider, name + ": ");
   if (settings_.list_before_launches && !provider.listed_for_pools)
@@ -137,7 +137,7 @@ std::optional<verdict::Obstacle> LaunchLimits::obstacle_of(Index pool, Index ind
                 " is not known yet: its list is awaited" +
                 (provider.trouble.empty() ? "" : ": " + provider.trouble),
         .who = "nobody: the list is asked for; if it fails, see: muster providers"};
-  if (const std::string* doubt = doubt_about(provider, region_of_launch(document)))
+  if (const std::string* doubt = doubt_about(provider, document))
     return verdict::Obstacle{
         .cause = verdict::cause::list_doubted,
         .scope = "provider " + provider.id.str(),
@@ -149,13 +149,13 @@ std::optional<verdict::Obstacle> LaunchLimits::obstacle_of(Index pool, Index ind
   if (weight.value <= 0)
     return verdict::Obstacle{
         .cause = verdict::cause::unhealthy,
-        .scope = scope,
+        .scope = scope(),
         .text = name + ": its weight is 0 (" + weight.arithmetic + ")",
         .who = "the pool's owner, by correcting what makes its workers fail; see: muster errors"};
   if (!could_help(pools_[pool], launch_config))
     return verdict::Obstacle{
         .cause = verdict::cause::unsuitable,
-        .scope = scope,
+        .scope = scope(),
         .text = name + ": its workers cannot serve the requests that wait",
         .who = "the client, by asking for less or for other tags, or the pool's owner",
         .key = "workerConfig.queue",
@@ -166,7 +166,7 @@ std::optional<verdict::Obstacle> LaunchLimits::obstacle_of(Index pool, Index ind
   const bool canary = holds_.find_probed(launch_config) != nullptr;
   if (launch_config.on_probation && launch_config.totals.requested + launch_config.totals.lost > 0)
     return verdict::Obstacle{.cause = verdict::cause::canary,
-                             .scope = scope,
+                             .scope = scope(),
                              .text = name + ": one launch is testing whether it works again",
                              .who = "nobody: the outcome of that launch decides"};
   if (canary || launch_config.on_probation) instances = 1;

@@ -4,22 +4,25 @@
 #include "host/fleet/bidding/auction.hpp"
 
 namespace muster::fleet {
+namespace {
+
+constexpr std::size_t usual_offer_bytes = 256;  // in the journal
+
+}  // namespace
 
 void Auction::bids_complete(Index index) {
   const Pool& pool = pools_[index];
   Entry& entry = this->entry(index);
   Bidding& bidding = *entry.bidding;
   if (!pool.spec) return finish(index, pool.situation, clock_.now());
-  if (bidding.offers.empty()) return nobody_bids(index, clock_.now() + try_strategy_again);
+  SelectRequest& request = *bidding.request;
+  if (request.offers.empty()) return nobody_bids(index, clock_.now() + try_strategy_again);
   entry.phase = Phase::selecting;
-  bidding.seed = outbox_.next_number();
-  calls_.ask(AskSelection{strategy_of(pool),
-                          {.worker_pool_id = pool.id,
-                           .capacity = bidding.wanted,
-                           .settings = pool.spec->settings,
-                           .offers = bidding.offers,
-                           .seed = static_cast<std::uint64_t>(bidding.seed)}},
-             {.pool = index});
+  request.worker_pool_id = pool.id;
+  request.capacity = bidding.wanted;
+  request.settings = pool.spec->settings;
+  request.seed = static_cast<std::uint64_t>(outbox_.next_number());
+  calls_.ask(AskSelection{strategy_of(pool), bidding.request}, {.pool = index});
 }
 
 void Auction::selected(Index index, const Result<Selection>& answer) {
@@ -50,56 +53,65 @@ void Auction::selected(Index index, const Result<Selection>& answer) {
   if (pool.want > 0) agenda_.wake(index);
 }
 
+// Written straight as text: it is the longest entry of the journal, made for each launch.
 void Auction::journal_selection(Index index, const Selection& selection, std::int64_t launched) {
-  const Pool& pool = pools_[index];
   const Bidding& bidding = *entry(index).bidding;
-  json::array offers;
-  for (std::size_t i = 0; i < bidding.offers.size(); ++i) {
-    const SelectRequest::Offer& offer = bidding.offers[i];
-    const Index at = bidding.offer_launch_configs[i];
-    const auto weight =
-        std::ranges::find(bidding.weights, at, [](const auto& entry) { return entry.first; });
-    offers.push_back(json::object{{"bidId", offer.bid_id.str()},
-                                  {"providerId", offer.provider_id.str()},
-                                  {"launchConfigId", offer.bid.launch_config_id.str()},
-                                  {"instances", offer.bid.instances},
-                                  {"pricePerCapacityHour", offer.bid.price_per_capacity_hour},
-                                  {"reliability", offer.bid.reliability},
-                                  {"weight", offer.weight},
-                                  {"arithmetic", weight->second.arithmetic}});
+  std::string inputs = "{\"wanted\":" + std::to_string(bidding.wanted) +
+                       ",\"seed\":" + std::to_string(bidding.request->seed) + ",\"offers\":[";
+  inputs.reserve(256 + usual_offer_bytes * bidding.request->offers.size());
+  const auto text = [](std::string& out, std::string_view name, const std::string& value) {
+    out += name;
+    json::append_string(out, value);
+  };
+  const auto number = [&](std::string_view name, double value) {
+    inputs += name;
+    json::append_number(inputs, value);
+  };
+  for (std::size_t i = 0; i < bidding.request->offers.size(); ++i) {
+    const SelectRequest::Offer& offer = bidding.request->offers[i];
+    text(inputs, i == 0 ? "{\"bidId\":" : ",{\"bidId\":", offer.bid_id.str());
+    text(inputs, ",\"providerId\":", offer.provider_id.str());
+    text(inputs, ",\"launchConfigId\":", offer.bid.launch_config_id.str());
+    (inputs += ",\"instances\":") += std::to_string(offer.bid.instances);
+    number(",\"pricePerCapacityHour\":", offer.bid.price_per_capacity_hour);
+    number(",\"reliability\":", offer.bid.reliability);
+    number(",\"weight\":", offer.weight);
+    text(inputs, ",\"arithmetic\":", bidding.weights[bidding.offer_weights[i]].second.arithmetic);
+    inputs += '}';
   }
-  json::array choices;
-  for (const Selection::Choice& choice : selection.choices)
-    choices.push_back(
-        json::object{{"bidId", choice.bid_id.str()}, {"instances", choice.instances}});
-  json::array problems;
-  for (const verdict::Obstacle& problem : bidding.problems) problems.emplace_back(problem.text);
-  outbox_.journal(pool, "select", bidding.size_reason + " → " + selection.reason,
-                  {{"wanted", bidding.wanted},
-                   {"seed", bidding.seed},
-                   {"offers", std::move(offers)},
-                   {"problems", std::move(problems)}},
-                  {{"choices", std::move(choices)}, {"capacityLaunched", launched}});
+  inputs += "],\"problems\":[";
+  for (const verdict::Obstacle& problem : bidding.problems)
+    text(inputs, &problem == &bidding.problems.front() ? "" : ",", problem.text);
+  inputs += "]}";
+  std::string outputs = "{\"choices\":[";
+  for (const Selection::Choice& choice : selection.choices) {
+    const bool first = &choice == &selection.choices.front();
+    text(outputs, first ? "{\"bidId\":" : ",{\"bidId\":", choice.bid_id.str());
+    ((outputs += ",\"instances\":") += std::to_string(choice.instances)) += '}';
+  }
+  outputs += "],\"capacityLaunched\":" + std::to_string(launched) + "}";
+  outbox_.journal_text(pools_[index], "select", bidding.size_reason + " → " + selection.reason,
+                       inputs, outputs);
 }
 
 // At most what is wanted, each offer once. Returns the capacity.
 std::int64_t Auction::launch_choices(Index index, const Selection& selection) {
   const Bidding& bidding = *entry(index).bidding;
   std::int64_t total = 0;
-  std::vector<bool> taken(bidding.offers.size(), false);
+  const std::vector<SelectRequest::Offer>& offers = bidding.request->offers;
+  std::vector<bool> taken(offers.size(), false);
   for (const Selection::Choice& choice : selection.choices) {
-    const auto offer =
-        std::ranges::find(bidding.offers, choice.bid_id, &SelectRequest::Offer::bid_id);
-    if (offer == bidding.offers.end()) continue;
-    const auto place = static_cast<std::size_t>(offer - bidding.offers.begin());
+    const auto offer = std::ranges::find(offers, choice.bid_id, &SelectRequest::Offer::bid_id);
+    if (offer == offers.end()) continue;
+    const auto place = static_cast<std::size_t>(offer - offers.begin());
     if (taken[place]) continue;
     taken[place] = true;
     std::int64_t instances = std::min(choice.instances, offer->bid.instances);
     const std::int64_t capacity = offer->bid.capacity_per_instance;
     // At most one instance more than the last bit of what is wanted.
     instances = std::min(instances, (bidding.wanted - total + capacity - 1) / capacity);
-    total += dispatcher_.launch(index, bidding.offer_launch_configs[place], instances, offer->bid) *
-             capacity;
+    const Index launch_config = bidding.weights[bidding.offer_weights[place]].first;
+    total += dispatcher_.launch(index, launch_config, instances, offer->bid) * capacity;
   }
   return total;
 }

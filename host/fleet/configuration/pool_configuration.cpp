@@ -358,10 +358,13 @@ Result<void> PoolConfiguration::resume(const WorkerPoolId& pool, const LaunchCon
 }
 
 void PoolConfiguration::end_pauses(Index pool) {
-  for (const Index at : pools_[pool].launch_configs)
-    if (launch_configs_[at].status == LaunchConfigStatus::paused &&
-        launch_configs_[at].paused_until <= clock_.now())
+  for (const Index at : pools_[pool].launch_configs) {
+    if (launch_configs_[at].status != LaunchConfigStatus::paused) continue;
+    if (launch_configs_[at].paused_until <= clock_.now())
       end_pause(at, "the pause is over");
+    else
+      agenda_.set_timer(pool, launch_configs_[at].paused_until);
+  }
 }
 
 void PoolConfiguration::end_pause(Index index, const char* why) {

@@ -22,13 +22,24 @@ struct AskSize {
   std::string strategy;
   SizeRequest request;
 };
+// Its documents are shared with the fleet: whoever asks the plugin copies them.
 struct AskBids {
+  struct Candidate {
+    std::shared_ptr<const LaunchConfigSpec> spec;
+    double weight = 1;
+    std::int64_t max_instances = 0;
+  };
   ProviderId provider_id;
-  BidRequest request;
+  Owner owner;
+  WorkerPoolId worker_pool_id;
+  std::int64_t capacity = 0;
+  std::vector<Candidate> candidates;
+
+  BidRequest request() const;
 };
 struct AskSelection {
   std::string strategy;
-  SelectRequest request;
+  std::shared_ptr<const SelectRequest> request;  // shared with the fleet
 };
 struct AskAllocation {
   ProviderId provider_id;

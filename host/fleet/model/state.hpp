@@ -199,6 +199,11 @@ inline const std::string* doubt_about(const ProviderState& provider, const std::
   if (found == provider.doubts.end()) found = provider.doubts.find(region);
   return found == provider.doubts.end() ? nullptr : &found->second;
 }
+// Likewise, where it is launched.
+inline const std::string* doubt_about(const ProviderState& provider,
+                                      const LaunchConfig& launch_config) {
+  return provider.doubts.empty() ? nullptr : doubt_about(provider, region_of_launch(launch_config));
+}
 
 // What is idle in a pool while requests of the queue wait for it is of no use to them: otherwise
 // they would have it.

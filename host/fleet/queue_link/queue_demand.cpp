@@ -136,7 +136,9 @@ void QueueDemand::measure() {
     queued[assigned.pool] += assigned.capacity;
   });
   for (Index at = 0; at < launch_configs_.size(); ++at)
-    launch_configs_[at].queue_wants_it = wanted[at];
+    if (std::exchange(launch_configs_[at].queue_wants_it, wanted[at]) != wanted[at] &&
+        !launch_configs_[at].removed())
+      agenda_.wake(launch_configs_[at].pool);
   for (Index at = 0; at < pools_.size(); ++at) {
     if (pools_[at].removed()) continue;
     const std::int64_t in_queue = whole_capacity(queued[at]);

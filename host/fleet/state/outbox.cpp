@@ -117,17 +117,23 @@ void Outbox::keep(const PoolErrorRow& row) {
     change(store::Erase{&store::table_of<PoolErrorRow>, {row.worker_pool_id.str(), number}});
 }
 
-void Outbox::journal(const Pool& pool, const char* kind, std::string reason, json::object inputs,
-                     json::object outputs) {
-  const std::string digest = short_digest(json::canonical(inputs));
-  change(store::put(
-      DecisionRow{.worker_pool_id = pool.id,
-                  .number = next_number(),
-                  .at = clock_.now(),
-                  .kind = kind,
-                  .digest = digest,
-                  .reason = std::move(reason),
-                  .document = {{"inputs", std::move(inputs)}, {"outputs", std::move(outputs)}}}));
+void Outbox::journal(const Pool& pool, const char* kind, std::string reason,
+                     const json::object& inputs, const json::object& outputs) {
+  journal_text(pool, kind, std::move(reason), json::write(inputs), json::write(outputs));
+}
+
+void Outbox::journal_text(const Pool& pool, const char* kind, std::string reason,
+                          const std::string& inputs, const std::string& outputs) {
+  store::Put row = store::put(DecisionRow{.worker_pool_id = pool.id,
+                                          .number = next_number(),
+                                          .at = clock_.now(),
+                                          .kind = kind,
+                                          .digest = short_digest(inputs),
+                                          .reason = std::move(reason),
+                                          .document = {}});
+  // The document is the last column and already a text.
+  row.row.back() = "{\"inputs\":" + inputs + ",\"outputs\":" + outputs + "}";
+  change(std::move(row));
 }
 
 void Outbox::erase_before(Time journal, Time events) {

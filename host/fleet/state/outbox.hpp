@@ -50,8 +50,11 @@ class Outbox {
   void pool_error(const Pool& pool, const char* kind, std::string title, std::string description,
                   json::object extra = {});
   // A decision about the pool, for `muster log`.
-  void journal(const Pool& pool, const char* kind, std::string reason, json::object inputs,
-               json::object outputs);
+  void journal(const Pool& pool, const char* kind, std::string reason, const json::object& inputs,
+               const json::object& outputs);
+  // Likewise, of inputs and outputs that are JSON objects as text.
+  void journal_text(const Pool& pool, const char* kind, std::string reason,
+                    const std::string& inputs, const std::string& outputs);
 
   store::Batch take_changes() { return std::exchange(changes_, {}); }
   std::vector<events::Event> take_events() { return std::exchange(events_, {}); }

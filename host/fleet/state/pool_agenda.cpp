@@ -9,6 +9,7 @@ PoolAgenda::Entry& PoolAgenda::entry(Index pool) {
 
 void PoolAgenda::wake(Index pool, bool at_once) {
   Entry& entry = this->entry(pool);
+  entry.cause = true;
   if (registry_.pools()[pool].removed() || entry.waiting) return;
   if (entry.bidding) {
     entry.again = true;
@@ -17,11 +18,20 @@ void PoolAgenda::wake(Index pool, bool at_once) {
   const Time now = clock_.now();
   if (!at_once && now < entry.reviewed + settings_.decision_gap && now >= entry.reviewed)
     return set_timer(pool, entry.reviewed + settings_.decision_gap);
-  entry.waiting = true;
+  enqueue(pool);
+}
+
+void PoolAgenda::enqueue(Index pool) {
+  entry(pool).waiting = true;
   waiting_.push_back(pool);
 }
 
 void PoolAgenda::set_timer(Index pool, Time at) {
+  entry(pool).cause = true;
+  set_turn(pool, at);
+}
+
+void PoolAgenda::set_turn(Index pool, Time at) {
   Entry& entry = this->entry(pool);
   if (entry.timer != Time{} && entry.timer <= at) return;
   entry.timer = at;
@@ -34,7 +44,11 @@ void PoolAgenda::run_timers() {
     Entry& entry = this->entry(timer.index);
     if (registry_.pools()[timer.index].removed() || entry.timer != timer.at) continue;
     entry.timer = Time{};
-    wake(timer.index, true);
+    if (entry.waiting) continue;
+    if (entry.bidding)
+      entry.again = true;
+    else
+      enqueue(timer.index);
   }
 }
 
@@ -51,7 +65,7 @@ bool PoolAgenda::begin_review(Index pool) {
 void PoolAgenda::end_bidding(Index pool, Time next) {
   Entry& entry = this->entry(pool);
   entry.bidding = false;
-  set_timer(pool, next);
+  set_turn(pool, next);
   if (!std::exchange(entry.again, false)) return;
   wake(pool);
 }

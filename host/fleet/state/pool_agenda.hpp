@@ -29,6 +29,11 @@ class PoolAgenda {
   std::vector<Index> take_waiting() { return std::exchange(waiting_, {}); }
   // False: there is nothing to review, because it was removed or its bidding is under way.
   bool begin_review(Index pool);
+  // False: nothing happened to it since its last review, and nobody set a time. It has its turn
+  // only because that review was a while ago.
+  bool take_cause(Index pool) { return std::exchange(entry(pool).cause, false); }
+  // It has its turn then at the latest, without a cause.
+  void set_turn(Index pool, Time at);
 
   void begin_bidding(Index pool) { entry(pool).bidding = true; }
   // It is reviewed again at `next`, or now if something changed meanwhile.
@@ -44,10 +49,12 @@ class PoolAgenda {
     bool bidding = false;
     bool again = false;    // something changed during the bidding
     bool waiting = false;  // among those to be reviewed
+    bool cause = true;     // for the next review: something happened, or somebody set a time
     Time reviewed{};
     Time timer{};  // Time{}: none is set
   };
   Entry& entry(Index pool);
+  void enqueue(Index pool);
 
   const Settings& settings_;
   const FleetClock& clock_;

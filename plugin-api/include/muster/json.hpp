@@ -2,6 +2,7 @@
 // what is ambiguous (duplicate keys), and RFC 8785's canonical form, on which content hashes rest.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -38,5 +39,18 @@ std::string write_pretty(const value& document);
 // RFC 8785: keys sorted by UTF-16 code units, numbers as ECMAScript writes doubles. Same content,
 // same bytes.
 std::string canonical(const value& document);
+
+// The same of an object or an array, without a copy of it as a value.
+template <class T>
+concept Container = std::same_as<T, object> || std::same_as<T, array>;
+template <Container T>
+std::string write(const T& document);
+template <Container T>
+std::string write_pretty(const T& document);
+
+// For text that is written straight, without a tree of values: what write() makes of a string, with
+// its quotes, and of a number.
+void append_string(std::string& out, std::string_view text);
+void append_number(std::string& out, double number);
 
 }  // namespace muster::json

@@ -210,12 +210,21 @@ TEST(Conversation, new_demand_is_seen_at_once_and_not_by_the_poll) {
   EXPECT_EQ(driver.cloud().launched(), 1u);
 }
 
-TEST(Conversation, without_a_cause_a_pool_is_looked_at_once_a_minute) {
+TEST(Conversation, of_a_pool_to_which_nothing_happens_the_strategy_is_asked_as_its_history_grows) {
   FleetDriver driver = simple_fleet();
   driver.asked_for_size = 0;
   driver.advance(1h);
-  EXPECT_GE(driver.asked_for_size, 55);
-  EXPECT_LE(driver.asked_for_size, 65);
+  EXPECT_GE(driver.asked_for_size, 10);
+  EXPECT_LE(driver.asked_for_size, 13);
+}
+
+TEST(Conversation, a_strategy_that_failed_is_asked_again_though_nothing_happened) {
+  FleetDriver driver = simple_fleet();
+  driver.size = [](const SizeRequest&) -> Result<Size> { return Error::transient("not now"); };
+  driver.advance(6min);  // its history has grown, so that it is asked
+  driver.asked_for_size = 0;
+  driver.advance(2min);
+  EXPECT_GE(driver.asked_for_size, 6);
 }
 
 TEST(Conversation, the_strategy_of_the_pool_is_asked_and_else_the_default) {

@@ -240,11 +240,11 @@ Answer FleetDriver::answer_to(const Question& question) {
                               return size ? size(ask.request) : plain_size(ask.request);
                             },
                             [&](const AskSelection& ask) -> decltype(Answer::result) {
-                              select_requests.push_back(ask.request);
-                              return select ? select(ask.request) : plain_select(ask.request);
+                              select_requests.push_back(*ask.request);
+                              return select ? select(*ask.request) : plain_select(*ask.request);
                             },
                             [&](const AskBids& ask) -> decltype(Answer::result) {
-                              return cloud(ask.provider_id.str()).bid(ask.request);
+                              return cloud(ask.provider_id.str()).bid(ask.request());
                             },
                             [&](const AskAllocation& ask) -> decltype(Answer::result) {
                               return cloud(ask.provider_id.str()).allocate(ask.request, wall_);
