@@ -8,6 +8,7 @@
 #include "host/queue/rows.hpp"
 #include "host/store/migrations.hpp"
 #include "host/store/row.hpp"
+#include "host/worker_state/task_run.hpp"
 #include "tests/unit/host/store/test_tables.hpp"
 
 namespace muster::store::testing {
@@ -55,7 +56,9 @@ using FleetRows =
     ::testing::Types<fleet::HostRow, fleet::ApiPoolRow, fleet::PoolRow, fleet::LaunchConfigRow,
                      fleet::WorkerRow, fleet::WorkerFactsRow, fleet::HoldRow, fleet::DecisionRow,
                      fleet::PoolErrorRow, events::Event, events::DeliveryRow, events::DeadLetterRow,
-                     auth::ClientRow, queue::RequestRow, queue::TeamRow, queue::TeamPoolRow>;
+                     auth::ClientRow, queue::RequestRow, queue::TeamRow, queue::TeamPoolRow,
+                     worker_state::TaskRunRow, worker_state::ForgottenRunsRow,
+                     worker_state::SetAsideMessageRow>;
 TYPED_TEST_SUITE(SchemaTest, FleetRows);
 
 TYPED_TEST(SchemaTest, a_row_has_the_columns_that_its_table_has) {
