@@ -36,6 +36,9 @@ class Registrar;
 namespace muster::store {
 class Store;
 }
+namespace muster::worker_state {
+class Service;
+}
 namespace muster::worker_logs {
 class LogStore;
 }
@@ -50,6 +53,7 @@ struct Services : endpoints::Host {
   std::filesystem::path backup_folder = {};  // absolute
   std::size_t most_backups = 0;              // files in it
   events::Service* events = nullptr;
+  worker_state::Service* runs = nullptr;
   std::function<pools::ProviderContext()> provider_context = {};  // may wait for providers
   pools::Expand expand = {};
   // Held by the one check of worker configurations that may run.

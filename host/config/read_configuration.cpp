@@ -7,6 +7,7 @@
 #include "host/config/cross_check.hpp"
 #include "host/config/embedded.hpp"
 #include "host/config/read_notifications.hpp"
+#include "host/config/read_worker_state.hpp"
 #include "lib/base/atomic_file.hpp"
 #include "lib/base/file_ownership.hpp"
 #include "lib/git/repository.hpp"
@@ -48,7 +49,7 @@ class Reader {
     for (const auto& [name, item] : table(root, "teams"))
       host.teams[std::string(name)] = team(item.get_object());
     read_events(root, host);
-    read_worker_state(table(root, "workerState"), host.worker_state);
+    host.worker_state = read_worker_state(table(root, "workerState"), base_);
     host.notifications = read_notifications(table(root, "notifications"), base_);
     read_store(table(root, "store"), host);
     read_hosts(table(root, "hosts"), host.hosts);
@@ -286,24 +287,6 @@ class Reader {
     amqp.exchange_prefix = text(from, "exchangePrefix").value_or(amqp.exchange_prefix);
     read(from, "heartbeat", amqp.heartbeat);
     read(from, "window", amqp.window);
-  }
-
-  void read_worker_state(const json::object& from, WorkerStateSettings& settings) const {
-    read(from, "kept", settings.kept);
-    read(from, "mostOfWorker", settings.most_of_worker);
-    read(from, "mostOfPool", settings.most_of_pool);
-    read(from, "mostOfConfiguration", settings.most_of_configuration);
-    const json::object queue = table(from, "queue");
-    if (!queue.contains("url")) return;
-    RunQueueSettings& into = settings.queue.emplace();
-    into.url = *text(queue, "url");
-    into.name = *text(queue, "name");
-    read_path(queue, "passwordFile", into.password_file);
-    read_path(queue, "caFile", into.ca_file);
-    into.quorum = text(queue, "type").value_or("quorum") == "quorum";
-    into.exchange_prefix = text(queue, "exchangePrefix").value_or(into.exchange_prefix);
-    read(queue, "heartbeat", into.heartbeat);
-    read(queue, "prefetch", into.prefetch);
   }
 
   WebhookSettings webhook(std::string name, const json::object& from) const {

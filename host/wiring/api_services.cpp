@@ -9,6 +9,7 @@ void add_fleet(api::Services& services, FleetRuntime& fleet) {
   services.fleet = &fleet.fleet();
   services.store = &fleet.store();
   services.events = &fleet.events();
+  services.runs = &fleet.runs();
   services.provider_context = [&fleet] { return fleet.provider_context(); };
   services.expand = [&fleet](const ProviderId& id, const ExpandRequest& request) {
     return fleet.expand(id, request);

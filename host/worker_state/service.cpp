@@ -226,7 +226,7 @@ void Service::set_aside(const Delivery& delivery, const std::string& problem,
                          .routing_key = shown(delivery.routing_key, 255),
                          .problem = shown(problem, 500),
                          .body = shown(delivery.body, longest_shown_body)};
-  parts_.log.warning("a message about a task run is set aside; see: muster runs set-aside",
+  parts_.log.warning("a message about a task run is set aside; see: muster run-source",
                      {{"number", row.number}, {"problem", row.problem}});
   changes.push_back(store::put(row));
   set_aside_.push_back(std::move(row));

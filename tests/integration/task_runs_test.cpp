@@ -6,6 +6,7 @@
 #include <amqp_tcp_socket.h>
 #include <cstdlib>
 #include <random>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -53,18 +54,22 @@ class Publisher {
                                amqp_cstring_bytes(key.c_str()), 0, 0, &properties,
                                {body.size(), const_cast<char*>(body.data())}) == 0,
             "publish");
-    ++sent_;
+    outstanding_.insert(outstanding_.end(), ++sent_);
   }
   // Until the broker has all of it.
   void confirm() {
-    while (confirmed_ < sent_) {
+    while (!outstanding_.empty()) {
       amqp_maybe_release_buffers(connection_);
       amqp_frame_t frame;
-      require(amqp_simple_wait_frame(connection_, &frame) == 0, "confirm");
+      const timeval patience{30, 0};
+      require(amqp_simple_wait_frame_noblock(connection_, &frame, &patience) == 0, "confirm");
       if (frame.frame_type != AMQP_FRAME_METHOD || frame.payload.method.id != AMQP_BASIC_ACK_METHOD)
         continue;
       const auto* ack = static_cast<const amqp_basic_ack_t*>(frame.payload.method.decoded);
-      confirmed_ = ack->multiple ? ack->delivery_tag : confirmed_ + 1;
+      if (ack->multiple)
+        outstanding_.erase(outstanding_.begin(), outstanding_.upper_bound(ack->delivery_tag));
+      else
+        outstanding_.erase(ack->delivery_tag);
     }
   }
 
@@ -73,7 +78,8 @@ class Publisher {
     if (!good) throw std::runtime_error("the broker refuses: " + what);
   }
   amqp_connection_state_t connection_;
-  std::uint64_t sent_ = 0, confirmed_ = 0;
+  std::uint64_t sent_ = 0;
+  std::set<std::uint64_t> outstanding_;
 };
 
 struct Message {
@@ -203,6 +209,7 @@ TEST_F(TaskRunsTest, counts_are_exact_whatever_the_broker_and_the_order_do) {
   ASSERT_TRUE(testing::eventually([&] { return !status().connected; }));
   broker.start();
   publisher = std::make_unique<Publisher>(broker.port());
+  ASSERT_TRUE(testing::eventually([&] { return status().connected; })) << status().problem;
   publisher->publish("task-running", "primary.x.0.g.w.proj.build.-.x._", "no JSON");
   publisher->publish("task-running", "primary.x.0.g.w.proj.other.-.x._", "not for us");
   for (std::size_t i = half; i < messages.size(); ++i)
