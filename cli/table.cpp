@@ -146,6 +146,7 @@ constexpr Named all_named[] = {
     {"workerPools", {"workerPoolId"}},
     {"teams", {"team"}},
     {"holds", {"providerId"}},
+    {"runs", {"taskId", "runId"}},
     {"providers", {"providerId"}},
     {"clients", {"clientId"}},
     {"plugins", {"pluginId"}},

@@ -329,6 +329,24 @@ void list_errors(const FleetOptions& options) {
                show_errors);
 }
 
+void list_runs(const FleetOptions& options) {
+  std::string path;
+  if (!options.pool.empty()) path = pool_path(options) + "/";
+  if (!options.worker.empty()) path += "workers/" + worker_path(options) + "/";
+  if (!options.launch_config.empty())
+    path += "launch-configs/" + path_segment(options.launch_config) + "/";
+  ask_and_show(options,
+               path + "runs" +
+                   query_of({{"limit", std::to_string(options.limit)},
+                             {"outcome", options.status},
+                             {"workerConfiguration", options.file}}),
+               show_runs);
+}
+
+void show_run_source(const FleetOptions& options) {
+  ask_and_show(options, "run-source", show_source_of_runs);
+}
+
 void list_holds(const FleetOptions& options) {
   ask_and_show(options, "holds" + query_of({{"providerId", options.provider}}), show_holds);
 }

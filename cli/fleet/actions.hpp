@@ -41,6 +41,8 @@ void pause_launch_config(const FleetOptions& options);
 void resume_launch_config(const FleetOptions& options);
 void list_decisions(const FleetOptions& options);
 void list_errors(const FleetOptions& options);
+void list_runs(const FleetOptions& options);
+void show_run_source(const FleetOptions& options);
 void list_holds(const FleetOptions& options);
 void release_holds(const FleetOptions& options);
 void list_set_aside(const FleetOptions& options);

@@ -155,6 +155,24 @@ void add_journal_commands(CLI::App& app) {
   stats.pool();
 }
 
+void add_run_commands(CLI::App& app) {
+  const FleetCommand runs(app, "runs", "List task runs and how they ended, the newest first",
+                          list_runs);
+  CLI::Option* const pool = runs.pool();
+  runs.limit();
+  runs.text("--worker", runs.options->worker, "Only of this worker", "WORKER")->needs(pool);
+  runs.text("--launch-config", runs.options->launch_config, "Only of this launch configuration",
+            "ID")
+      ->needs(pool);
+  runs.text("--configuration", runs.options->file,
+            "Only of the pools of this file of the worker configurations", "FILE")
+      ->excludes(pool);
+  runs.text("--outcome", runs.options->status, "Only with this outcome")
+      ->check(CLI::IsMember({"running", "completed", "failed", "exception"}));
+  FleetCommand(app, "run-source", "Show where task runs come from, and messages set aside",
+               show_run_source);
+}
+
 void add_provider_commands(CLI::App& app) {
   CLI::App& hold = add_noun(app, "hold", "Holds, which stop launches for a while: list, release");
   hold.require_subcommand(1);
@@ -299,6 +317,7 @@ void add_fleet_commands(CLI::App& app) {
   add_pool_commands(app);
   add_worker_commands(app);
   add_launch_config_commands(app);
+  add_run_commands(app);
   add_provider_commands(app);
   add_journal_commands(app);
   add_event_commands(app);

@@ -203,6 +203,51 @@ std::string show_found_workers(const json::object& document, const View& view) {
   return out;
 }
 
+std::string show_runs(const json::object& document, const View& view) {
+  Table rows;
+  rows.add_heads({"TASK", "RUN", "OUTCOME", "WORKER", "STARTED", "RESOLVED", "WHY"});
+  for (const json::object& run : objects_of(document, "runs")) {
+    const std::string outcome = text_of(run, "outcome");
+    rows.add(
+        {{text_of(run, "taskId"), Look::bold},
+         {text_of(run, "runId")},
+         {outcome, outcome == "completed" || outcome == "running" ? Look::plain : Look::yellow},
+         {text_of(run, "workerGroup") + "/" + text_of(run, "workerId")},
+         {view.time(text_of(run, "started"))},
+         {run.contains("resolved") ? view.time(text_of(run, "resolved")) : "-"},
+         {text_of(run, "reason")}});
+  }
+  if (list_of(document, "runs").empty()) return "No task runs.\n";
+  const json::object& counts = document.at("counts").get_object();
+  return rows.text(view) + "All: " + text_of(counts, "running") + " running, " +
+         text_of(counts, "completed") + " completed, " + text_of(counts, "failed") + " failed, " +
+         text_of(counts, "exception") + " ended by an exception.\n";
+}
+
+std::string show_source_of_runs(const json::object& document, const View& view) {
+  std::string out;
+  if (const json::value* found = document.if_contains("queue")) {
+    const json::object& queue = found->get_object();
+    out += "Queue " + text_of(queue, "queue") + " at " + text_of(queue, "url") + ": " +
+           (text_of(queue, "connected") == "true" ? "connected" : "not connected") + ", " +
+           text_of(queue, "received") + " messages received, " + text_of(queue, "acknowledged") +
+           " acknowledged.\n";
+    if (queue.contains("problem")) out += "Problem: " + text_of(queue, "problem") + "\n";
+  } else {
+    out += "No queue is configured; see [workerState.queue] of the host configuration.\n";
+  }
+  out += text_of(document, "kept") + " task runs of " + text_of(document, "workers") +
+         " workers are kept.\n";
+  Table rows;
+  rows.add_heads({"NUMBER", "AT", "ROUTING KEY", "WHY IT IS SET ASIDE"});
+  for (const json::object& message : objects_of(document, "setAside"))
+    rows.add({{text_of(message, "number"), Look::bold},
+              {view.time(text_of(message, "at"))},
+              {text_of(message, "routingKey")},
+              {text_of(message, "problem")}});
+  return list_of(document, "setAside").empty() ? out : out + rows.text(view);
+}
+
 std::string show_holds(const json::object& document, const View& view) {
   Table rows;
   rows.add_heads({"PROVIDER", "SCOPE", "UNTIL", "TRY", "CLASS", "WHY"});

@@ -31,6 +31,8 @@ json::array decisions_that_changed(const json::array& newest_first);
 std::string show_decisions(const json::object& document, const View& view);
 std::string show_errors(const json::object& document, const View& view);
 std::string show_error_counts(const json::object& document, const View& view);
+std::string show_runs(const json::object& document, const View& view);
+std::string show_source_of_runs(const json::object& document, const View& view);
 std::string show_holds(const json::object& document, const View& view);
 std::string show_rows_set_aside(const json::object& document, const View& view);
 std::string show_row_set_aside(const json::object& document, const View& view);

@@ -181,27 +181,15 @@ Failure no_pool(const Call& call) {
 std::span<const Endpoint> endpoints() {
   static const std::vector<Endpoint> table = [] {
     std::vector<Endpoint> all;
-    for (const auto rows : {dashboard_endpoints,
-                            host_endpoints,
-                            fleet_read_endpoints,
-                            history_endpoints,
-                            journal_endpoints,
-                            fleet_change_endpoints,
-                            worker_notice_endpoints,
-                            queue_request_endpoints,
-                            team_endpoints,
-                            explanation_endpoints,
-                            payload_endpoints,
-                            documentation_endpoints,
-                            configuration_endpoints,
-                            configuration_difference_endpoints,
-                            diagnosis_endpoints,
-                            registration_endpoints,
-                            backup_endpoints,
-                            set_aside_endpoints,
-                            client_endpoints,
-                            session_endpoints,
-                            event_endpoints})
+    for (const auto rows :
+         {dashboard_endpoints,     host_endpoints,          fleet_read_endpoints,
+          run_endpoints,           history_endpoints,       journal_endpoints,
+          fleet_change_endpoints,  worker_notice_endpoints, queue_request_endpoints,
+          team_endpoints,          explanation_endpoints,   payload_endpoints,
+          documentation_endpoints, configuration_endpoints, configuration_difference_endpoints,
+          diagnosis_endpoints,     registration_endpoints,  backup_endpoints,
+          set_aside_endpoints,     client_endpoints,        session_endpoints,
+          event_endpoints})
       for (Endpoint& row : rows()) all.push_back(std::move(row));
     return all;
   }();

@@ -88,6 +88,7 @@ inline constexpr std::string_view bad_input = "InputError", missing = "ResourceN
 std::vector<Endpoint> host_endpoints();           // the host itself, plugins, health, metrics
 std::vector<Endpoint> dashboard_endpoints();      // the page and what it needs
 std::vector<Endpoint> fleet_read_endpoints();     // pools, workers, launch configurations, holds
+std::vector<Endpoint> run_endpoints();            // task runs of workers
 std::vector<Endpoint> history_endpoints();        // capacity, demand and cost over time
 std::vector<Endpoint> journal_endpoints();        // decisions, errors
 std::vector<Endpoint> fleet_change_endpoints();   // what operators may do

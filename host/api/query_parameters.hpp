@@ -49,7 +49,10 @@ inline constexpr QueryParameter of_team{
     .name = "team", .pattern = &identifiers::name, .description = "ofTeam"};
 inline constexpr QueryParameter of_worker{
     .name = "workerId", .pattern = &identifiers::name, .description = "ofWorker"};
+inline constexpr QueryParameter of_worker_configuration{.name = "workerConfiguration",
+                                                        .description = "ofWorkerConfiguration"};
 inline constexpr QueryParameter offset{.name = "offset"};
+inline constexpr QueryParameter outcome{.name = "outcome"};
 inline constexpr QueryParameter pool_sort{.name = "sort", .description = "poolSort"};
 inline constexpr QueryParameter refused{.name = "refused"};
 inline constexpr QueryParameter request_state{.name = "state", .description = "requestState"};

@@ -39,6 +39,9 @@ class Registrar;
 namespace muster::store {
 class Store;
 }
+namespace muster::worker_state {
+class Service;
+}
 namespace muster::worker_logs {
 class LogStore;
 }
@@ -54,6 +57,7 @@ struct Services : endpoints::Host {
   std::size_t most_backups = 0;              // files in it
   events::Service* events = nullptr;
   std::shared_ptr<documentation::Library> documentation = {};
+  worker_state::Service* runs = nullptr;
   std::function<pools::ProviderContext()> provider_context = {};  // may wait for providers
   pools::Expand expand = {};
   // Held by the one check of worker configurations that may run.

@@ -54,6 +54,7 @@ std::vector<Change> changes_between(const HostConfiguration& before,
   compare(before.events, after.events, "events", true);
   compare(before.webhooks, after.webhooks, "webhooks", false);
   compare(before.amqp, after.amqp, "amqp", false);
+  compare(before.worker_state, after.worker_state, "workerState", false);
   compare(before.notifications, after.notifications, "notifications", false);
   add_instances(changes, "providers", before.providers, after.providers);
   add_instances(changes, "strategies", before.strategies, after.strategies);

@@ -335,9 +335,10 @@ class CrossCheck {
     }
   }
 
+  static constexpr auto secret_in_address =
+      "an address with a password in it is seen by everybody who sees logs";
+
   void check_consumers() {
-    constexpr auto secret_in_address =
-        "an address with a password in it is seen by everybody who sees logs";
     for (const WebhookSettings& webhook : host_.webhooks) {
       const std::string pointer = "/webhooks/" + pointer_part(webhook.name);
       if (has_user(webhook.url))
@@ -346,15 +347,25 @@ class CrossCheck {
         warning(pointer, "without secretFile, anybody can send the receiver what looks like events",
                 "make one: head -c 32 /dev/urandom | base64 > secret, and let the receiver check");
     }
-    if (!host_.amqp) return;
-    if (has_password(host_.amqp->url))
-      error("/amqp/url", secret_in_address, "write amqps://user@broker and passwordFile");
-    else if (const auto authority = authority_of(host_.amqp->url);
-             has_user(host_.amqp->url) && !authority.starts_with("guest@") &&
-             !host_.document->root.at("amqp").get_object().contains("passwordFile"))
-      error("/amqp/url", "it names a user but there is no password", "write passwordFile, too");
-    if (host_.amqp->heartbeat < std::chrono::seconds(2))
-      error("/amqp/heartbeat", "it is shorter than two seconds", "write for example \"20s\"");
+    if (host_.amqp)
+      check_broker("/amqp", *host_.amqp, host_.document->root.at("amqp").get_object());
+    if (const auto& queue = host_.worker_state.queue)
+      check_broker("/workerState/queue", *queue,
+                   host_.document->root.at("workerState").at("queue").get_object());
+  }
+
+  template <class Settings>
+  void check_broker(const std::string& pointer, const Settings& broker,
+                    const json::object& written) {
+    if (has_password(broker.url))
+      error(pointer + "/url", secret_in_address, "write amqps://user@broker and passwordFile");
+    else if (const auto authority = authority_of(broker.url); has_user(broker.url) &&
+                                                              !authority.starts_with("guest@") &&
+                                                              !written.contains("passwordFile"))
+      error(pointer + "/url", "it names a user but there is no password",
+            "write passwordFile, too");
+    if (broker.heartbeat < std::chrono::seconds(2))
+      error(pointer + "/heartbeat", "it is shorter than two seconds", "write for example \"20s\"");
   }
 
   bool host_written(const char* table, const std::string& name, const char* key) const {

@@ -16,6 +16,7 @@
 
 #include "host/config/event_settings.hpp"
 #include "host/config/notification_settings.hpp"
+#include "host/config/worker_state_settings.hpp"
 #include "lib/base/isolation.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/secret.hpp"
@@ -232,6 +233,7 @@ struct HostConfiguration {
   EventSettings events;
   std::vector<WebhookSettings> webhooks;  // sorted by name
   std::optional<AmqpSettings> amqp;
+  WorkerStateSettings worker_state;
   NotificationSettings notifications;
   std::shared_ptr<const TomlDocument> document;
 

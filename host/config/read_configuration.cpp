@@ -8,6 +8,7 @@
 #include "host/config/embedded.hpp"
 #include "host/config/read_notifications.hpp"
 #include "host/config/read_outcomes.hpp"
+#include "host/config/read_worker_state.hpp"
 #include "lib/base/atomic_file.hpp"
 #include "lib/base/file_ownership.hpp"
 #include "lib/git/repository.hpp"
@@ -49,6 +50,7 @@ class Reader {
     for (const auto& [name, item] : table(root, "teams"))
       host.teams[std::string(name)] = team(item.get_object());
     read_events(root, host);
+    host.worker_state = read_worker_state(table(root, "workerState"), base_);
     host.notifications = read_notifications(table(root, "notifications"), base_);
     read_store(table(root, "store"), host);
     read_hosts(table(root, "hosts"), host.hosts);

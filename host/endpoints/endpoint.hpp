@@ -86,7 +86,7 @@ struct Endpoint {
   std::string_view input = {};  // the schema of the body; empty: none is read
   bool input_required = true;
   std::string_view input_type = {};  // of a body that the handler reads as it is; then no `input`
-  Audit audit = {};  // required of all rows but GET
+  Audit audit = {};                  // required of all rows but GET
   // The largest body; 0: http.maxBodyBytes, or http.maxOpenBodyBytes without valid credentials.
   std::uint64_t max_body_bytes = 0;
   std::string_view output = {};  // the schema of the answer; empty: none

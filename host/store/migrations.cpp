@@ -305,11 +305,50 @@ CREATE TABLE outcome_health (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
+// What workers did. Runs are found by their task; what is too much is erased one by one.
+constexpr std::string_view task_runs = R"sql(
+CREATE TABLE task_runs (
+  taskId TEXT NOT NULL,
+  runId INTEGER NOT NULL,
+  workerPoolId TEXT,
+  workerGroup TEXT,
+  workerId TEXT,
+  launchConfigId TEXT,
+  workerConfiguration TEXT,
+  outcome TEXT,
+  reason TEXT,
+  started INTEGER,
+  resolved INTEGER,
+  PRIMARY KEY (taskId, runId)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE forgotten_runs (
+  scope TEXT NOT NULL,
+  workerPoolId TEXT NOT NULL,
+  name TEXT NOT NULL,
+  completed INTEGER,
+  failed INTEGER,
+  exception INTEGER,
+  until INTEGER,
+  firstClaim INTEGER,
+  PRIMARY KEY (scope, workerPoolId, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE run_messages_set_aside (
+  number INTEGER PRIMARY KEY,
+  at INTEGER,
+  exchange TEXT,
+  routingKey TEXT,
+  problem TEXT,
+  body TEXT
+) STRICT;
+)sql";
+
 constexpr std::array all{
-    Migration{first_tables},        Migration{api_tables},       Migration{origins},
-    Migration{queue_tables},        Migration{times_table},      Migration{keys_and_facts},
-    Migration{registration_keys},   Migration{dashboard_tables}, Migration{documentation_tables},
-    Migration{outcome_health_table}};
+    Migration{first_tables},         Migration{api_tables},       Migration{origins},
+    Migration{queue_tables},         Migration{times_table},      Migration{keys_and_facts},
+    Migration{registration_keys},    Migration{dashboard_tables}, Migration{documentation_tables},
+    Migration{outcome_health_table}, Migration{task_runs}};
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <muster/enum_name.hpp>
 
 #include "host/pools/api_pool.hpp"
+#include "host/worker_state/service.hpp"
 
 namespace muster::taskcluster_api {
 namespace {
@@ -224,8 +225,13 @@ void write_worker(PrettyText& text, const Fleet& fleet, const Worker& worker, Ti
   text.end_object();
 }
 
+void write_run(PrettyText& text, const worker_state::TaskRunRow& run) {
+  text.begin_object().key("taskId").string(run.task_id);
+  text.key("runId").integer(run.run_id).end_object();
+}
+
 void write_queue_worker(PrettyText& text, const Fleet& fleet, const Worker& worker, Time now,
-                        bool single) {
+                        const worker_state::Service* runs, bool single) {
   const std::string& pool = fleet.pools()[worker.pool].id.str();
   text.begin_object();
   text.key("workerPoolId").string(pool);
@@ -240,15 +246,30 @@ void write_queue_worker(PrettyText& text, const Fleet& fleet, const Worker& work
   text.key("capacity").integer(worker.capacity);
   if (const auto id = launch_config_id(fleet, worker); !id.empty())
     text.key("launchConfigId").string(id);
-  // Of its work muster knows that it was there, not when it first was.
-  if (single || worker.registered != Time{})
+  std::optional<worker_state::WorkerActivity> activity;
+  if (runs)
+    activity =
+        runs->activity({fleet.pools()[worker.pool].id, WorkerGroup(fleet.group_name(worker.group)),
+                        WorkerId(worker.worker_id)});
+  // Without task runs muster knows that it worked, not when it first did.
+  if (activity)
+    text.key("firstClaim").time(activity->first_claim);
+  else if (single || worker.registered != Time{})
     text.key("firstClaim").time(known_or(worker.registered, worker.created));
-  if (worker.last_active != Time{}) text.key("lastDateActive").time(worker.last_active);
+  const Time last = std::max(worker.last_active, activity ? activity->last_active : Time{});
+  if (last != Time{}) text.key("lastDateActive").time(last);
   if (worker.in_quarantine_until() > now)
     text.key("quarantineUntil").time(worker.in_quarantine_until());
+  if (!single && activity) {
+    text.key("latestTask");
+    write_run(text, activity->recent.back());
+  }
   if (single) {
     text.key("expires").time(expires(fleet, worker, now));
-    text.key("recentTasks").begin_array().end_array();
+    text.key("recentTasks").begin_array();
+    if (activity)
+      for (const worker_state::TaskRunRow& run : activity->recent) write_run(text, run);
+    text.end_array();
     text.key("quarantineDetails").begin_array().end_array();
   }
   text.end_object();

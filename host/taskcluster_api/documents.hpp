@@ -4,6 +4,10 @@
 #include "host/fleet/fleet.hpp"
 #include "host/taskcluster_api/pretty_text.hpp"
 
+namespace muster::worker_state {
+class Service;
+}
+
 namespace muster::taskcluster_api {
 
 // Workers and capacity by state.
@@ -36,9 +40,9 @@ fleet::WorkerState shown_state(const fleet::Worker& worker);
 bool has_name(const fleet::Worker& worker);
 void write_worker(PrettyText& text, const fleet::Fleet& fleet, const fleet::Worker& worker,
                   Time now);
-// As a queue sees it; `single` is all that is known.
+// As a queue sees it; `runs` may be null; `single` is all that is known.
 void write_queue_worker(PrettyText& text, const fleet::Fleet& fleet, const fleet::Worker& worker,
-                        Time now, bool single);
+                        Time now, const worker_state::Service* runs, bool single);
 
 void write_error(PrettyText& text, const std::string& host_id, const fleet::PoolErrorRow& error);
 

@@ -11,6 +11,9 @@
 namespace muster::registration {
 class Registrar;
 }
+namespace muster::worker_state {
+class Service;
+}
 namespace muster::store {
 class Store;
 }
@@ -28,6 +31,7 @@ struct ProviderInfo {
 // All pointers are borrowed and must outlive the router's last answer.
 struct Parts : endpoints::Host {
   const store::Store* store = nullptr;
+  const worker_state::Service* runs = nullptr;
   registration::Registrar* registrar = nullptr;
   std::string root_url;  // how clients reach the host, without a slash at its end
   std::string version;

@@ -130,10 +130,11 @@ void list_workers(const CallPtr& call) {
   if (!wanted) return;
   wanted->state = query_text(*call, "workerState");
   if (const auto flag = call->query().find("quarantined")) wanted->quarantined = *flag == "true";
-  read_fleet(call, [wanted = std::move(*wanted)](const Fleet& fleet, Now now) -> Answer {
+  const worker_state::Service* runs = parts_of(*call).runs;
+  read_fleet(call, [wanted = std::move(*wanted), runs](const Fleet& fleet, Now now) -> Answer {
     return list(fleet, fleet.find_pool(wanted.pool), wanted, now.wall,
-                [](PrettyText& text, const Fleet& of, const Worker& worker, Time at) {
-                  write_queue_worker(text, of, worker, at, false);
+                [runs](PrettyText& text, const Fleet& of, const Worker& worker, Time at) {
+                  write_queue_worker(text, of, worker, at, runs, false);
                 });
   });
 }
@@ -168,7 +169,7 @@ Answer get_worker(const Call& call, const Fleet& fleet, Now now) {
                      "` and provisioner `" + call.parameter("provisionerId") +
                      "` not found. Are you sure it was created?");
   PrettyText text(usual_worker_bytes);
-  write_queue_worker(text, fleet, *worker, now.wall, true);
+  write_queue_worker(text, fleet, *worker, now.wall, parts_of(call).runs, true);
   return text.take();
 }
 

@@ -20,6 +20,7 @@ void add_fleet(api::Services& services, FleetRuntime& fleet) {
           return {};
         });
       }});
+  services.runs = &fleet.runs();
   services.provider_context = [&fleet] { return fleet.provider_context(); };
   services.expand = [&fleet](const ProviderId& id, const ExpandRequest& request) {
     return fleet.expand(id, request);

@@ -193,6 +193,28 @@ void write_events(const events::Numbers& numbers, Page& page) {
              numbers.amqp->connected ? 1 : 0);
 }
 
+void write_runs(const worker_state::Numbers& numbers, Page& page) {
+  const auto outcome = [&](const char* name, std::int64_t count) {
+    page.counter("muster_worker_state_runs_total", "Task runs that have ended, by outcome",
+                 static_cast<double>(count), {{"outcome", name}});
+  };
+  outcome("completed", numbers.counts.completed);
+  outcome("failed", numbers.counts.failed);
+  outcome("exception", numbers.counts.exception);
+  page.gauge("muster_worker_state_running_runs", "Task runs that have not ended",
+             static_cast<double>(numbers.counts.running));
+  page.gauge("muster_worker_state_kept_runs", "Task runs that are kept one by one",
+             static_cast<double>(numbers.kept));
+  page.counter("muster_worker_state_messages_set_aside_total",
+               "Messages that said nothing about a task run",
+               static_cast<double>(numbers.set_aside));
+  if (!numbers.consumer) return;
+  page.counter("muster_worker_state_messages_received_total", "Messages about task runs",
+               static_cast<double>(numbers.consumer->received));
+  page.gauge("muster_worker_state_queue_connected", "1 while messages about task runs can come",
+             numbers.consumer->connected ? 1 : 0);
+}
+
 void write_demand(const std::vector<demand::SourceStatus>& sources, Page& page) {
   for (const demand::SourceStatus& source : sources) {
     const metrics::Labels labels{{"source", source.name}};
@@ -286,6 +308,7 @@ void write_fleet_metrics(FleetRuntime& host, Page& page) {
   page.gauge("muster_store_rows_set_aside", "Rows that cannot be read and are not acted on",
              number(static_cast<std::int64_t>(host.store().set_aside().size())));
   write_events(host.events().numbers(), page);
+  write_runs(host.runs().numbers(), page);
 }
 
 }  // namespace muster

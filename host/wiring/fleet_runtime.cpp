@@ -141,10 +141,11 @@ Result<void> FleetRuntime::open() {
               [this](const std::vector<events::Event>& durable) {
                 events_->on_durable(durable);
                 meters_.observe(durable);
-                if (std::ranges::any_of(durable, adds_or_removes_a_pool)) list_pools_for_demand();
+                if (std::ranges::any_of(durable, adds_or_removes_a_pool)) list_pools();
               },
           .call_ended = [this](const fleet::EndedCall& call) { meters_.observe(call); }});
   watch_store();
+  if (const auto started = start_runs(); !started) return started;
   return events_->start([this](store::Batch batch, std::function<void()> durable) {
     return fleet_->committer().submit(std::move(batch), std::move(durable));
   });
@@ -160,6 +161,46 @@ Result<std::unique_ptr<fleet::Fleet>> FleetRuntime::load_fleet(const fleet::Sett
     if (loaded && warm.set_aside().size() == 0) return loaded;
   }
   return fleet::Fleet::load(store(), settings, host_id, now);
+}
+
+Result<void> FleetRuntime::start_runs() {
+  auto runs = worker_state::Service::make(
+      {.configuration = parts_.configuration,
+       .store = &store(),
+       .clock = parts_.clock,
+       .log = parts_.log,
+       .submit =
+           [this](store::Batch batch, std::function<void()> durable) {
+             return fleet_->committer().submit(std::move(batch), std::move(durable));
+           },
+       .origins_of = [this](const auto& workers) { return origins_of(workers); }});
+  if (!runs) return runs.error();
+  {
+    const std::lock_guard lock(mutex_);
+    runs_ = std::move(*runs);
+  }
+  runs_->start();
+  list_pools();
+  return {};
+}
+
+std::vector<std::optional<worker_state::WorkerOrigin>> FleetRuntime::origins_of(
+    const std::vector<worker_state::WorkerKey>& workers) {
+  std::vector<std::optional<worker_state::WorkerOrigin>> origins(workers.size());
+  fleet_->read([&](const fleet::Fleet& fleet, fleet::Now) {
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+      const fleet::Pool* pool = fleet.find_pool(workers[i].worker_pool_id);
+      if (!pool) continue;
+      worker_state::WorkerOrigin& origin = origins[i].emplace();
+      if (pool->spec) origin.worker_configuration = pool->spec->origin;
+      const fleet::Worker* worker = fleet.find_worker(
+          {workers[i].worker_pool_id, workers[i].worker_group, workers[i].worker_id});
+      if (!worker || worker->launch_config == fleet::no_index) continue;
+      if (const auto& spec = fleet.launch_configs()[worker->launch_config].spec)
+        origin.launch_config_id = spec->launch_config.launch_config_id.str();
+    }
+  });
+  return origins;
 }
 
 // The fleet knows for how long no host ran, and the watch what happened since.
@@ -213,7 +254,10 @@ Result<void> FleetRuntime::rebuild_store(store::Batch of_fleet) {
       &store::table_of<documentation::DocumentationRow>,
       &store::table_of<documentation::DocumentationPieceRow>,
       &store::table_of<auth::SessionRow>,
-      &store::table_of<history::HistoryRow>};
+      &store::table_of<history::HistoryRow>,
+      &store::table_of<worker_state::TaskRunRow>,
+      &store::table_of<worker_state::ForgottenRunsRow>,
+      &store::table_of<worker_state::SetAsideMessageRow>};
   store::Batch everything = rows_set_aside(store());  // what was written since comes after
   std::ranges::move(of_fleet, std::back_inserter(everything));
   {
@@ -294,19 +338,18 @@ void FleetRuntime::start_demand() {
     const std::lock_guard lock(mutex_);
     demand_ = std::move(*started);
   }
-  list_pools_for_demand();
+  list_pools();
 }
 
-// Gives the sources of demand the pools that there are, those of the API among them. Without
-// sources, or before they are started, there is nothing to do.
-void FleetRuntime::list_pools_for_demand() {
-  const std::lock_guard lock(mutex_);
-  if (!demand_) return;
+// Gives the sources of demand and of task runs the pools that there are, those of the API among
+// them.
+void FleetRuntime::list_pools() {
   fleet_->post([this](fleet::Fleet& fleet, fleet::Now) {
     std::vector<WorkerPoolId> pools;
     for (const fleet::Pool& pool : fleet.pools())
       if (!pool.removed() && pool.spec) pools.push_back(pool.id);
-    const std::lock_guard still(mutex_);
+    const std::lock_guard lock(mutex_);
+    if (runs_) runs_->set_pools(pools);
     if (demand_) demand_->set_pools(std::move(pools));
   });
 }
@@ -329,6 +372,7 @@ void FleetRuntime::stop(std::chrono::milliseconds patience) {
   demand.reset();
   configurations.reset();  // waits for its calls
   if (events_) events_->stop();
+  if (runs_) runs_->stop();
   if (fleet_) fleet_->stop(patience);
 }
 
@@ -356,6 +400,7 @@ void FleetRuntime::configuration_changed(
   replaced_demand.reset();
   providers_.configure(next);
   events_->reconfigure(*next);
+  runs_->reconfigure(next);
   if (other_queue)
     fleet_->post([settings = queue_settings(next->queue)](fleet::Fleet& fleet, fleet::Now now) {
       fleet.configure_queue(settings, now);

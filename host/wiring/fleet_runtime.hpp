@@ -21,6 +21,7 @@
 #include "host/wiring/provider_directory.hpp"
 #include "host/wiring/provider_reporter.hpp"
 #include "host/wiring/status_event_source.hpp"
+#include "host/worker_state/service.hpp"
 
 namespace muster {
 
@@ -58,6 +59,7 @@ class FleetRuntime {
 
   fleet::Service& fleet() { return *fleet_; }
   events::Service& events() { return *events_; }
+  worker_state::Service& runs() { return *runs_; }
   const store::Store& store() const { return *opened_.store; }
   const OperationMeters& meters() const { return meters_; }
   // Adds rows to those that a damaged store is written anew from: of what others keep there. Called
@@ -101,7 +103,10 @@ class FleetRuntime {
   bool has_configured_pools();
   void configure_teams(const config::HostConfiguration& configuration);
   void start_demand();
-  void list_pools_for_demand();
+  Result<void> start_runs();
+  std::vector<std::optional<worker_state::WorkerOrigin>> origins_of(
+      const std::vector<worker_state::WorkerKey>& workers);
+  void list_pools();
   std::shared_ptr<const config::HostConfiguration> configuration() const;
 
   Parts parts_;
@@ -109,6 +114,7 @@ class FleetRuntime {
   OpenedStore opened_;
   std::unique_ptr<events::Service> events_;
   std::unique_ptr<fleet::Service> fleet_;
+  std::unique_ptr<worker_state::Service> runs_;
 
   ProviderDirectory providers_;
   ProviderReporter reporter_;

@@ -9,6 +9,7 @@ taskcluster_api::Parts taskcluster_api_parts(const TaskclusterApiDependencies& h
   if (FleetRuntime* fleet = host.fleet.fleet) {
     parts.fleet = &fleet->fleet();
     parts.store = &fleet->store();
+    parts.runs = &fleet->runs();
     parts.provider_context = [fleet] { return fleet->provider_context(); };
     parts.expand = [fleet](const ProviderId& id, const ExpandRequest& request) {
       return fleet->expand(id, request);

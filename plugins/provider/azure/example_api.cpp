@@ -279,7 +279,8 @@ void ExampleApi::change(const std::string& type, const std::string& name,
     if (key.ends_with("/" + type + "/" + name)) edit(document);
 }
 
-void ExampleApi::add(const std::string& group, const std::string& type, json::object document) {
+void ExampleApi::add(const std::string& group, const std::string& type,
+                     const json::object& document) {
   const std::lock_guard lock(mutex_);
   json::object& made = place(group, type, text_of(document, "name"));
   for (const auto& [key, value] : document) made[key] = value;

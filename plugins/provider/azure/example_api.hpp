@@ -35,7 +35,7 @@ class ExampleApi final : public Api {
   std::vector<std::string> names(const std::string& type) const;
   void change(const std::string& type, const std::string& name,
               const std::function<void(json::object&)>& edit);
-  void add(const std::string& group, const std::string& type, json::object document);
+  void add(const std::string& group, const std::string& type, const json::object& document);
   // Machines that are launched from now on fail later with this code; "": they do not.
   void fail_later(std::string code) { later_ = std::move(code); }
   void set_quota(const std::string& name, std::int64_t used, std::int64_t limit);

@@ -14,7 +14,7 @@ std::string owner_part(const Owner& owner) {
   return sha256_hex(owner.host_id + "\n" + owner.provider_id.str()).substr(0, owner_digits);
 }
 
-std::string numbered(std::string name, std::size_t index) {
+std::string numbered(const std::string& name, std::size_t index) {
   return index == 0 ? name : name + "-" + std::to_string(index);
 }
 

@@ -15,7 +15,7 @@ using cloud::text_of;
 // The group of the launch, as long as the provider has it; that of the location otherwise.
 std::string group_for(const WorkerRef& worker, const Settings& settings) {
   const auto groups = settings.groups();
-  const std::string said = text_of(worker.provider_data, "group");
+  std::string said = text_of(worker.provider_data, "group");
   if (std::ranges::find(groups, said) != groups.end()) return said;
   return settings.uses(worker.worker_group.str()) ? settings.group_of(worker.worker_group.str())
                                                   : std::string();

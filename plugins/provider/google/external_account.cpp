@@ -23,13 +23,13 @@ Result<std::string> token_in(const std::string& text, const json::object& source
                              const std::string& where) {
   const json::object* format = table_of(source, "format");
   if (!format || text_of(*format, "type") != "json") {
-    const std::string token = trimmed(text);
+    std::string token = trimmed(text);
     if (token.empty()) return Error::auth(where + " is empty");
     return token;
   }
   const std::string field = text_of(*format, "subject_token_field_name");
   const auto document = json::parse_object(text);
-  const std::string token = document ? text_of(*document, field) : std::string();
+  std::string token = document ? text_of(*document, field) : std::string();
   if (token.empty()) return Error::auth(where + " is not JSON with the text \"" + field + "\"");
   return token;
 }

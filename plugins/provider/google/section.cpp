@@ -117,7 +117,7 @@ cloud::SectionRules section_rules(const Settings& settings) {
           .user_data = {.most = most_metadata},
           .complete = [&settings](json::object& launch, const json::object&,
                                   const Placement&) -> Result<bool> {
-            const auto has_image = check_disks(launch);
+            auto has_image = check_disks(launch);
             if (!has_image || !*has_image) return has_image;
             for (const auto check : {check_metadata, check_network})
               if (const auto good = check(launch); !good) return good.error();

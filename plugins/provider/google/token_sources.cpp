@@ -251,7 +251,7 @@ Result<FetchedToken> impersonate(const TokenParts& parts, const Impersonation& w
   const auto end = parse_time(text_of(*answer, "expireTime"));
   if (token.empty() || !end) return Error::transient(what + ": the answer has no accessToken");
   parts.redactor.add(token);
-  return FetchedToken{.value = {Secret(token)}, .end = *end};
+  return FetchedToken{.value = {Secret(token)}, .end = end};
 }
 
 Result<FetchedToken> from_own_chain(const TokenParts& parts, const Context& context) {

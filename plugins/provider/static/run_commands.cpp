@@ -79,7 +79,7 @@ class Running {
   // Only once its process has ended, or it waits for that. Ends what is left of its group first:
   // while the process is not reaped, nobody else can have its number. "" if it ended well.
   std::string reap();
-  std::string with_last_line(std::string words) const {
+  std::string with_last_line(const std::string& words) const {
     const std::string line = last_line(said_);
     return line.empty() ? words : words + ": " + line;
   }

@@ -120,14 +120,14 @@ std::string Strategy::instead(const Error& failure) const {
 Result<Size> Strategy::size(const SizeRequest& request, const Context& context) {
   auto fallback = classic::size(request);
   if (!fallback) return fallback;  // the request makes no sense to anybody
-  const auto answer = ask<Size>("size", request, context);
+  auto answer = ask<Size>("size", request, context);
   if (answer || answer.error().error_class == ErrorClass::cancelled) return answer;
   fallback->reason.insert(0, instead(answer.error()));
   return fallback;
 }
 
 Result<Selection> Strategy::select(const SelectRequest& request, const Context& context) {
-  const auto answer = ask<Selection>("select", request, context);
+  auto answer = ask<Selection>("select", request, context);
   if (answer || answer.error().error_class == ErrorClass::cancelled) return answer;
   // What a pool says to its strategy is meant for the service, but may fit classic as well.
   const auto pool = classic::read_preferences(request.settings.strategy, settings_.classic, "");

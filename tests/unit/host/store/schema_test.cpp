@@ -11,6 +11,7 @@
 #include "host/queue/rows.hpp"
 #include "host/store/migrations.hpp"
 #include "host/store/row.hpp"
+#include "host/worker_state/task_run.hpp"
 #include "tests/unit/host/store/test_tables.hpp"
 
 namespace muster::store::testing {
@@ -59,7 +60,8 @@ using FleetRows = ::testing::Types<
     fleet::WorkerFactsRow, fleet::HoldRow, fleet::DecisionRow, fleet::PoolErrorRow, events::Event,
     events::DeliveryRow, events::DeadLetterRow, auth::ClientRow, documentation::DocumentationRow,
     documentation::DocumentationPieceRow, auth::SessionRow, history::HistoryRow,
-    fleet::OutcomeHealthRow, queue::RequestRow, queue::TeamRow, queue::TeamPoolRow>;
+    fleet::OutcomeHealthRow, queue::RequestRow, queue::TeamRow, queue::TeamPoolRow,
+    worker_state::TaskRunRow, worker_state::ForgottenRunsRow, worker_state::SetAsideMessageRow>;
 TYPED_TEST_SUITE(SchemaTest, FleetRows);
 
 TYPED_TEST(SchemaTest, a_row_has_the_columns_that_its_table_has) {
