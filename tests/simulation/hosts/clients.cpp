@@ -174,6 +174,7 @@ void HostsWorld::write_team(std::int64_t team) {
   const std::int64_t value = acknowledged + 1;
   call(
       [team, value](fleet::Fleet& fleet, fleet::Now now) {
+        if (weight_of(fleet.queue(), written_team(team)) >= static_cast<double>(value)) return;
         (void)fleet.change_queue(now).set_team(written_team(team),
                                                {.weight = static_cast<double>(value)}, now.wall);
       },
@@ -192,8 +193,7 @@ void HostsWorld::check_promises(const fleet::Fleet& fleet) {
         static_cast<double>(acknowledged_[static_cast<std::size_t>(team)]))
       violated(written_team(team).str() + " is " +
                std::to_string(weight_of(fleet.queue(), written_team(team))) + ", but " +
-               std::to_string(acknowledged_[static_cast<std::size_t>(team)]) +
-               " was acknowledged");
+               std::to_string(acknowledged_[static_cast<std::size_t>(team)]) + " was acknowledged");
   for (const auto& client : clients_)
     if (client->request != 0 && !client->over && !client->gives_back &&
         !fleet.queue().find(client->request))

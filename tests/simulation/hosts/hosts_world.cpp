@@ -145,7 +145,7 @@ void HostsWorld::inject(Host& host) {
     case 4:
       count("clock of a host set");
       // Ended requests are kept for half an hour by the clock of whoever leads.
-      host.wall_offset = random_.between(milliseconds(-10min), milliseconds(10min));
+      host.wall_offset = random_.between(milliseconds(-5min), milliseconds(5min));
       return decide(host);
     case 5:
       count("slow database");

@@ -86,9 +86,9 @@ fleet::Answer HostsWorld::carry_out(const fleet::Question& question) {
           if constexpr (std::is_same_v<Ask, fleet::AskSize>)
             return strategies_.at(asked.strategy)->size(asked.request, context);
           else if constexpr (std::is_same_v<Ask, fleet::AskSelection>)
-            return strategies_.at(asked.strategy)->select(asked.request, context);
+            return strategies_.at(asked.strategy)->select(*asked.request, context);
           else if constexpr (std::is_same_v<Ask, fleet::AskBids>)
-            return cloud_.bid(asked.request, context);
+            return cloud_.bid(asked.request(), context);
           else if constexpr (std::is_same_v<Ask, fleet::AskListing>)
             return cloud_.list(asked.request, context);
           else if constexpr (std::is_same_v<Ask, fleet::AskNotices>)
