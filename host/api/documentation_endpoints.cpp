@@ -21,7 +21,7 @@ using documentation::Kind;
 using documentation::Library;
 using documentation::Shown;
 
-// Documents come from outside: nothing of them runs, whoever opens one in a browser.
+// Documents come from outside: a browser that opens one runs nothing of it.
 constexpr const char* nothing_runs = "default-src 'none'; sandbox; frame-ancestors 'none'";
 constexpr const char* only_images =
     "default-src 'none'; img-src 'self'; sandbox; frame-ancestors 'none'";

@@ -19,7 +19,7 @@ WorkerStateSettings read_worker_state(const json::object& from, const std::files
   reader.read("name", into.name);
   reader.read("passwordFile", into.password_file);
   reader.read("caFile", into.ca_file);
-  std::string type = "quorum";
+  std::string type = "classic";
   reader.read("type", type);
   into.quorum = type == "quorum";
   reader.read("exchangePrefix", into.exchange_prefix);

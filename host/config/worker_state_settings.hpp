@@ -14,8 +14,8 @@ namespace muster::config {
 struct RunQueueSettings {
   std::string url;  // "amqps://user@broker:5671/vhost"
   std::filesystem::path password_file = {}, ca_file = {};
-  std::string name;  // "queue/<namespace>/<name>"
-  bool quorum = true;
+  std::string name;     // "queue/<namespace>/<name>"
+  bool quorum = false;  // else a classic queue
   std::string exchange_prefix = "exchange/taskcluster-queue/v1/";
   std::chrono::milliseconds heartbeat = std::chrono::seconds(20);
   std::uint32_t prefetch = 1000;  // messages that are not acknowledged yet

@@ -31,7 +31,7 @@ using Files = std::map<std::string, std::string>;
 // taken, and a "./" before their paths is left out.
 Result<Files> unpack(std::string_view tarball, const Limits& limits = {});
 
-// The same files make the same bytes, whoever packs them and when. "metadata.json" comes first.
+// The same files make the same bytes on every machine and at any time. "metadata.json" comes first.
 Result<std::string> pack(const Files& files);
 
 }  // namespace muster::documentation

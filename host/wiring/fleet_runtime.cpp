@@ -14,6 +14,7 @@
 #include "host/wiring/fleet_settings.hpp"
 #include "host/wiring/follower_state.hpp"
 #include "host/wiring/host_id.hpp"
+#include "host/wiring/task_runs.hpp"
 
 namespace muster {
 namespace {
@@ -173,7 +174,8 @@ Result<void> FleetRuntime::start_runs() {
            [this](store::Batch batch, std::function<void()> durable) {
              return fleet_->committer().submit(std::move(batch), std::move(durable));
            },
-       .origins_of = [this](const auto& workers) { return origins_of(workers); }});
+       .origins_of = [this](const auto& workers) { return origins_of(*fleet_, workers); },
+       .resolved = [this](const auto& runs) { judge_by(*fleet_, runs); }});
   if (!runs) return runs.error();
   {
     const std::lock_guard lock(mutex_);
@@ -182,25 +184,6 @@ Result<void> FleetRuntime::start_runs() {
   runs_->start();
   list_pools();
   return {};
-}
-
-std::vector<std::optional<worker_state::WorkerOrigin>> FleetRuntime::origins_of(
-    const std::vector<worker_state::WorkerKey>& workers) {
-  std::vector<std::optional<worker_state::WorkerOrigin>> origins(workers.size());
-  fleet_->read([&](const fleet::Fleet& fleet, fleet::Now) {
-    for (std::size_t i = 0; i < workers.size(); ++i) {
-      const fleet::Pool* pool = fleet.find_pool(workers[i].worker_pool_id);
-      if (!pool) continue;
-      worker_state::WorkerOrigin& origin = origins[i].emplace();
-      if (pool->spec) origin.worker_configuration = pool->spec->origin;
-      const fleet::Worker* worker = fleet.find_worker(
-          {workers[i].worker_pool_id, workers[i].worker_group, workers[i].worker_id});
-      if (!worker || worker->launch_config == fleet::no_index) continue;
-      if (const auto& spec = fleet.launch_configs()[worker->launch_config].spec)
-        origin.launch_config_id = spec->launch_config.launch_config_id.str();
-    }
-  });
-  return origins;
 }
 
 // The fleet knows for how long no host ran, and the watch what happened since.

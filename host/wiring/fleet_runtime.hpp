@@ -104,8 +104,6 @@ class FleetRuntime {
   void configure_teams(const config::HostConfiguration& configuration);
   void start_demand();
   Result<void> start_runs();
-  std::vector<std::optional<worker_state::WorkerOrigin>> origins_of(
-      const std::vector<worker_state::WorkerKey>& workers);
   void list_pools();
   std::shared_ptr<const config::HostConfiguration> configuration() const;
 

@@ -327,17 +327,17 @@ std::string write_pretty(const value& document) {
 std::string canonical(const value& document) {
   return Writer(Form::canonical).text(document);
 }
-template <Container T>
-std::string write(const T& document) {
+std::string detail::write(const object& document) {
   return Writer(Form::compact).text(document);
 }
-template <Container T>
-std::string write_pretty(const T& document) {
+std::string detail::write(const array& document) {
+  return Writer(Form::compact).text(document);
+}
+std::string detail::write_pretty(const object& document) {
   return Writer(Form::pretty).text(document);
 }
-template std::string write(const object& document);
-template std::string write(const array& document);
-template std::string write_pretty(const object& document);
-template std::string write_pretty(const array& document);
+std::string detail::write_pretty(const array& document) {
+  return Writer(Form::pretty).text(document);
+}
 
 }  // namespace muster::json

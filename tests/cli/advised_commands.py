@@ -17,7 +17,7 @@ PAGES = ["*.md", "*/README.md", "changes/*.md", "docs/**/*.md"]
 
 # Words that follow the name of the project in a sentence. None of them may ever be a command.
 PROSE = set("""a adds again and answers asks at buys can challenge could decides describes does for hands has host in
-is it itself keeps knows launches made makes must names nor of on or passes reads registration requests runs sets
+is it itself keeps knows launches made makes must names nor of on or passes reads registration requests sets
 start tags that took wants will with writes wrote""".split())
 PLACEHOLDER = re.compile(r"\.\.\.|[\[A-Z]")
 

@@ -22,7 +22,7 @@ struct AskSize {
   std::string strategy;
   SizeRequest request;
 };
-// Its documents are shared with the fleet: whoever asks the plugin copies them.
+// Its documents are shared with the fleet: the caller of the plugin copies them.
 struct AskBids {
   struct Candidate {
     std::shared_ptr<const LaunchConfigSpec> spec;

@@ -40,13 +40,24 @@ std::string write_pretty(const value& document);
 // same bytes.
 std::string canonical(const value& document);
 
-// The same of an object or an array, without a copy of it as a value.
+// The same of an object or an array, without a copy of it as a value. Templates, so that a list in
+// braces still means a value.
+namespace detail {
+std::string write(const object& document);
+std::string write(const array& document);
+std::string write_pretty(const object& document);
+std::string write_pretty(const array& document);
+}  // namespace detail
 template <class T>
 concept Container = std::same_as<T, object> || std::same_as<T, array>;
 template <Container T>
-std::string write(const T& document);
+std::string write(const T& document) {
+  return detail::write(document);
+}
 template <Container T>
-std::string write_pretty(const T& document);
+std::string write_pretty(const T& document) {
+  return detail::write_pretty(document);
+}
 
 // For text that is written straight, without a tree of values: what write() makes of a string, with
 // its quotes, and of a number.

@@ -144,7 +144,7 @@ void HostsWorld::inject(Host& host) {
       return hand_over(host);
     case 4:
       count("clock of a host set");
-      // Ended requests are kept for half an hour by the clock of whoever leads.
+      // Ended requests are kept for half an hour by the clock of the leader.
       host.wall_offset = random_.between(milliseconds(-5min), milliseconds(5min));
       return decide(host);
     case 5:
