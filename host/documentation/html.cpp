@@ -1,6 +1,7 @@
 #include "host/documentation/html.hpp"
 
 #include <array>
+#include <chrono>
 #include <cmark-gfm-core-extensions.h>
 #include <cmark-gfm.h>
 #include <memory>
@@ -116,23 +117,50 @@ std::string rendered(const Page& page, const LinkBase& base) {
   return text_of(html.get());
 }
 
-}  // namespace
+// How much of the time is left, which only rendering spends.
+class Budget {
+ public:
+  explicit Budget(std::chrono::milliseconds time) : left_(time) {}
+  bool spent() const { return left_ <= std::chrono::nanoseconds(0); }
+  void begin() { begin_ = std::chrono::steady_clock::now(); }
+  void end() { left_ -= std::chrono::steady_clock::now() - begin_; }
 
-std::string rendered_pages(const Hierarchy& hierarchy, const LinkBase& base) {
+ private:
+  std::chrono::nanoseconds left_;
+  std::chrono::steady_clock::time_point begin_{};
+};
+
+// The tarball's pages, one <section> each.
+std::string rendered_pages(const Hierarchy& hierarchy, const LinkBase& base, Budget& budget) {
   std::string out;
-  for (const Page& page : pages_of(hierarchy))
-    out += "<section id=\"" + escaped(page_id(base, page.path)) + "\">\n" + rendered(page, base) +
-           "</section>\n";
+  for (const Page& page : pages_of(hierarchy)) {
+    out += "<section id=\"" + escaped(page_id(base, page.path)) + "\">\n";
+    if (budget.spent()) {
+      out +=
+          "<p>The pages before this one took too long to render. It is shown as it was "
+          "written.</p>\n<pre>" +
+          escaped(page.text) + "</pre>\n";
+    } else {
+      budget.begin();
+      out += rendered(page, base);
+      budget.end();
+    }
+    out += "</section>\n";
+  }
   return out;
 }
 
+}  // namespace
+
 std::string rendered_html(const Hierarchy* own, const Hierarchy* general,
-                          const std::string& general_addresses) {
+                          const std::string& general_addresses, std::chrono::milliseconds time) {
   std::string out;
-  if (own) out += rendered_pages(*own, {own->files, "docs-own", "files/"});
+  Budget budget(time);
+  if (own) out += rendered_pages(*own, {own->files, "docs-own", "files/"}, budget);
   if (!general) return out;
   out += "<h1>" + std::string(general_heading) + "</h1>\n";
-  return out + rendered_pages(*general, {general->files, "docs-general", general_addresses});
+  return out +
+         rendered_pages(*general, {general->files, "docs-general", general_addresses}, budget);
 }
 
 }  // namespace muster::documentation

@@ -20,7 +20,7 @@ struct Limits {
   std::size_t path_bytes = 255;
   // Of what stands before the content of an entry. Its parser needs more memory than that has.
   std::size_t header_bytes = 64 << 10;
-  std::size_t markdown_bytes = 256 << 10;  // of one file
+  std::size_t markdown_bytes = 64 << 10;  // of one file; its parser can need their square
 };
 
 // Content by path: "docs/usage.md".

@@ -213,7 +213,8 @@ TEST_F(OwnApi, every_answer_is_as_described) {
   for (const char* id : {"getPoolHistory", "getPayloadSchema"})
     asked(api, id, 200, {{"workerPoolId", build}});
   asked(api, "getPluginInstance", 404, {{"instanceId", "none"}});
-  for (const json::value& plugin : asked(api, "listPlugins", 200).at("plugins").as_array())
+  const json::value plugins = asked(api, "listPlugins", 200);
+  for (const json::value& plugin : plugins.at("plugins").as_array())
     for (const json::value& instance : plugin.at("instances").as_array())
       asked(api, "getPluginInstance", 200,
             {{"instanceId", std::string(instance.at("instanceId").as_string())}});

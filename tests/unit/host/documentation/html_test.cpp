@@ -40,6 +40,14 @@ TEST(MergedMarkdown, follows_the_order_of_front_matter_and_shows_its_title) {
   EXPECT_EQ(merged_markdown(&own, nullptr), "me\n\n# Own\n\n# Last\n\nlast\n\n---\nno end\n");
 }
 
+TEST(Html, shows_as_written_what_it_has_no_time_to_render) {
+  const Hierarchy own = hierarchy({{"README.md", "# A <b>\n"}, {"docs/b.md", "# B\n"}});
+  const std::string html = rendered_html(&own, nullptr, "", std::chrono::milliseconds(0));
+  EXPECT_TRUE(has(html, "<pre># A &lt;b&gt;\n</pre>")) << html;
+  EXPECT_TRUE(has(html, "<pre># B\n</pre>")) << html;
+  EXPECT_FALSE(has(html, "<h1>")) << html;
+}
+
 TEST(Html, has_tables_task_lists_and_code) {
   const std::string html =
       page("# Top\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- [x] done\n\n```sh\nls\n```\n~~old~~\n");

@@ -57,7 +57,7 @@ TEST(Library, gives_back_what_was_put_piece_by_piece) {
 
 TEST(Library, replaces_all_pieces_with_a_smaller_tarball) {
   Fixture host;
-  ASSERT_TRUE(host.put(pool, some(std::string(200 << 10, 'x'))));
+  ASSERT_TRUE(host.put(pool, some(std::string(60 << 10, 'x'))));
   ASSERT_TRUE(host.put(pool, some("small")));
   EXPECT_EQ(host.library.tarball(pool)->bytes, some("small"));
   ASSERT_TRUE(host.library.remove(pool, {}, {}));

@@ -184,7 +184,7 @@ TEST_F(Errors, are_counted_by_hour_and_day) {
   EXPECT_EQ(none.at("totals").at("hourly").as_object().size(), 24u);
   EXPECT_EQ(none.at("totals").at("daily").as_object().size(), 7u);
   fixture.call("reportWorkerError", {"p/w"}, {.body = report("disk", {{"code", "E7"}})});
-  fixture.clock->advance(2h);
+  fixture.advance(2h);
   fixture.call("reportWorkerError", {"p/w"}, {.body = report("disk")});
   const Reply some = fixture.call("workerPoolErrorStats", {}, {.query = "workerPoolId=p/w"});
   const json::value& totals = some.at("totals");

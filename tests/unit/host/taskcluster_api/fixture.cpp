@@ -332,4 +332,10 @@ std::string Fixture::later(std::chrono::seconds from_now) const {
   return format_time(clock->now() + from_now);
 }
 
+void Fixture::advance(std::chrono::milliseconds time) {
+  EXPECT_TRUE(fleet->change<bool>([](fleet::Fleet&, fleet::Now) { return Result<bool>(true); }));
+  EXPECT_TRUE(muster::testing::eventually([&] { return fleet->committer().waiting() == 0; }));
+  clock->advance(time);
+}
+
 }  // namespace muster::taskcluster_api

@@ -89,6 +89,8 @@ class Fixture {
   json::object cloud_pool_body() const;
   json::object machine_body(const std::string& secret = std::string(44, 's')) const;
   std::string later(std::chrono::seconds from_now) const;
+  // When nothing is being committed: a commit under way would seem to take all that time.
+  void advance(std::chrono::milliseconds time);
 
   std::shared_ptr<FakeClock> clock = std::make_shared<FakeClock>();
   BreakableStore store;

@@ -109,7 +109,7 @@ TEST(Pools, making_a_pool_twice_is_making_it_once) {
   ASSERT_EQ(first.status, 200) << first.text;
   // A commit over which the clock is set forward takes an hour, and the disk seems not to answer.
   while (fixture.fleet->committer().waiting() > 0) std::this_thread::yield();
-  fixture.clock->advance(std::chrono::hours(1));
+  fixture.advance(std::chrono::hours(1));
   const Reply again =
       fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.cloud_pool_body()});
   EXPECT_EQ(again.status, 200);
@@ -152,7 +152,7 @@ TEST(Pools, an_item_that_comes_to_several_launch_configurations_keeps_no_id) {
 TEST(Pools, what_is_shown_can_be_sent_back) {
   Fixture fixture;
   const Reply made = fixture.call("createWorkerPool", {"p/w"}, {.body = fixture.cloud_pool_body()});
-  fixture.clock->advance(std::chrono::minutes(5));
+  fixture.advance(std::chrono::minutes(5));
   const Reply sent_back = fixture.call("updateWorkerPool", {"p/w"}, {.body = made.body});
   ASSERT_EQ(sent_back.status, 200) << sent_back.text;
   EXPECT_EQ(sent_back.at("config"), made.at("config"));

@@ -134,7 +134,7 @@ TEST_F(Registering, what_newer_workers_say_besides_is_ignored) {
 
 TEST_F(Registering, a_machine_whose_time_is_over_is_refused) {
   fixture.call("updateWorker", {"p/w", "g", "m"}, {.body = {{"expires", fixture.later(1s)}}});
-  fixture.clock->advance(2s);
+  fixture.advance(2s);
   const Reply reply = enter(body());
   EXPECT_EQ(reply.status, 400);
   EXPECT_THAT(reply.message(), StartsWith("Worker g/m has expired\n"));
@@ -156,7 +156,7 @@ TEST_F(Registering, a_provider_in_trouble_is_not_the_workers_fault) {
 
 TEST_F(Registering, credentials_are_renewed_with_the_secret_that_was_told_last) {
   const std::string first = enter(body()).field("secret");
-  fixture.clock->advance(1h);
+  fixture.advance(1h);
   const Reply renewed = renew(first);
   ASSERT_EQ(renewed.status, 200) << renewed.text;
   EXPECT_EQ(renewed.at("expires"), json::value(fixture.later(96h)));
@@ -299,7 +299,7 @@ TEST(RegistrationStorm, failures_of_one_worker_are_limited_and_its_neighbours_go
   EXPECT_EQ(limited.header("retry-after"), "10");
   EXPECT_EQ(fixture.identified, asked);
   EXPECT_NE(enter("i-2", "good").status, 429);
-  fixture.clock->advance(11s);
+  fixture.advance(11s);
   EXPECT_NE(enter("i-1", "good").status, 429);
 }
 
