@@ -27,6 +27,8 @@ const std::map<std::string, json::value, std::less<>>& examples() {
       {"name", "hook"},
       {"clientId", "c/1"},
       {"pluginId", "provider/local"},
+      {"instanceId", "1"},
+      {"documentPath", "README.md"},
       {"requestId", "1"},
       {"number", "1"},
       {"configurationId", "build"},

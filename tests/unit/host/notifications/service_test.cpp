@@ -110,7 +110,8 @@ TEST_F(NotificationServiceTest, a_chat_that_fails_is_shown_and_its_secret_addres
   const std::string status = json::write(service->status_json());
   EXPECT_THAT(status, HasSubstr("the chat's webhook answered 503"));
   EXPECT_THAT(status, HasSubstr("retryAt"));
-  EXPECT_TRUE(log->contains("a notification could not be sent"));
+  EXPECT_TRUE(
+      testing::eventually([&] { return log->contains("a notification could not be sent"); }));
   EXPECT_FALSE(log->contains("s3cret"));
   EXPECT_THAT(status, Not(HasSubstr("s3cret")));
 }

@@ -9,6 +9,7 @@
 
 #include "host/api/api.hpp"
 #include "host/auth/guard.hpp"
+#include "host/documentation/library.hpp"
 #include "plugins/provider/static/static_provider.hpp"
 
 namespace muster::taskcluster_api {
@@ -103,6 +104,15 @@ Fixture::Fixture(std::vector<store::Batch> before, registration::FailureLimits l
   EXPECT_TRUE(events->start([this](store::Batch batch, std::function<void()> durable) {
     return fleet->committer().submit(std::move(batch), std::move(durable));
   }));
+  auto task_runs = worker_state::Service::make(
+      {.configuration = std::make_shared<const config::HostConfiguration>(),
+       .store = &store,
+       .clock = clock,
+       .submit = [this](store::Batch batch, std::function<void()> durable) {
+         return fleet->committer().submit(std::move(batch), std::move(durable));
+       }});
+  EXPECT_TRUE(task_runs);
+  runs = std::move(*task_runs);
   for (const char* id : {"cloud", "rack"})
     fleet->post([id](fleet::Fleet& of, fleet::Now at) {
       fleet::ProviderUp up;
@@ -138,6 +148,15 @@ api::Services Fixture::own_services() {
   services.backup_folder = folder_ / "backups";
   services.most_backups = 3;
   services.events = events.get();
+  services.documentation = std::make_shared<documentation::Library>(documentation::Library::Parts{
+      .store = &store, .commit = [this](store::Batch rows, events::Event audit) {
+        return fleet->change<void>([&](fleet::Fleet& of, fleet::Now at) -> Result<void> {
+          of.keep_rows(rows, at);
+          of.emit_event(audit, at);
+          return {};
+        });
+      }});
+  services.runs = runs.get();
   services.provider_facts = [](const ProviderId&, std::chrono::milliseconds) {
     return std::optional<pools::ProviderFacts>();
   };
@@ -148,6 +167,9 @@ api::Services Fixture::own_services() {
   services.configuration_status = [] { return std::optional<pools::Status>(); };
   services.reload_worker_configurations = [] {};
   services.configuration_files = [](bool) { return std::shared_ptr<const pools::SourceFiles>(); };
+  services.previous_configuration_files = [] {
+    return std::shared_ptr<const pools::SourceFiles>();
+  };
   services.demand_status = [] { return std::vector<demand::SourceStatus>(); };
   services.state = [] { return std::string("ready"); };
   services.status_document = [] { return json::object{{"version", "1.2.3"}}; };
@@ -185,6 +207,7 @@ Fixture::~Fixture() {
   store.broken = false;
   clock->advance(1h);  // a committer that waits to try again does so
   registrar.reset();   // waits for providers
+  runs->stop();
   events->stop();
   fleet->stop(1s);
   router.reset();
@@ -200,6 +223,7 @@ Parts Fixture::parts() {
   parts.store = &store;
   parts.authority = &authority;
   parts.registrar = registrar.get();
+  parts.runs = runs.get();
   parts.workers = workers.get();
   parts.clock = clock;
   parts.root_url = root_url;

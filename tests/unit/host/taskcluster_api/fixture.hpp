@@ -22,6 +22,7 @@
 #include "host/taskcluster_api/call.hpp"
 #include "host/taskcluster_api/endpoints.hpp"
 #include "host/worker_logs/log_store.hpp"
+#include "host/worker_state/service.hpp"
 #include "lib/base/fake_clock.hpp"
 #include "lib/http/router.hpp"
 #include "lib/http/worker_threads.hpp"
@@ -103,6 +104,7 @@ class Fixture {
   std::shared_ptr<const Api> api;
   worker_logs::LogStore worker_logs;
   history::History history;
+  std::unique_ptr<worker_state::Service> runs;
   std::atomic<int> identified = 0;
   std::string last_trace;  // of the request that was identified last
   std::atomic<bool> cloud_runs = true;
