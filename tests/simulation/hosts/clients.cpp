@@ -91,7 +91,10 @@ void HostsWorld::ask_queue(const std::shared_ptr<Client>& client) {
       },
       [this, client, number](bool answered) {
         if (answered) {
-          client->request = *number;
+          if (client->known_as != 0 && *number != client->known_as)
+            violated("request " + std::to_string(client->known_as) +
+                     " was forgotten: its token is " + std::to_string(*number) + " now");
+          client->request = client->known_as = *number;
           count("requests of the queue");
           for (const auto& other : clients_)
             if (other != client && other->request == client->request)
@@ -101,10 +104,12 @@ void HostsWorld::ask_queue(const std::shared_ptr<Client>& client) {
       });
 }
 
-// A client is sure of its worker when its own word that it knows of it was answered.
+// A client is sure of its worker when its own word that it knows of it was answered. One that is
+// told that its request is not there asks again with its token: a host that was superseded because
+// the clock of the database was set forward does not know of it until it asks the database.
 void HostsWorld::watch(const std::shared_ptr<Client>& client) {
   struct Seen {
-    bool there = false, ended = false, held = false;
+    bool there = false, ended = false, held = false, superseded = false;
     std::string reason;
     std::int64_t worker = 0;
     queue::Resources has;
@@ -113,9 +118,10 @@ void HostsWorld::watch(const std::shared_ptr<Client>& client) {
   if (calm_ || (client->worker != 0 && client->until <= now_)) client->gives_back = true;
   const bool releases = client->gives_back;
   if (releases) end_lease(*client);  // from here on the worker may be another's
-  const auto look = [client, seen, releases](fleet::Fleet& fleet, fleet::Now now) {
+  const auto look = [this, client, seen, releases](fleet::Fleet& fleet, fleet::Now now) {
     queue::Queue& queue = fleet.change_queue(now);
     *seen = {};
+    seen->superseded = is_superseded(fleet);
     if (releases) return void(queue.release(client->request, now.wall));
     (void)queue.heartbeat(client->request, now.wall);
     const queue::Request* found = queue.find(client->request);
@@ -131,6 +137,11 @@ void HostsWorld::watch(const std::shared_ptr<Client>& client) {
   call(look, [this, client, seen, releases](bool answered) {
     if (!answered) return after(1s, [this, client] { look_after(client); });
     if (releases) return void(client->over = true);
+    if (!seen->there && seen->superseded) {
+      count("requests that a superseded host does not know");
+      client->request = 0;
+      return look_after(client);
+    }
     if (!seen->there) violated("request " + std::to_string(client->request) + " is lost");
     if (seen->ended && seen->reason.starts_with("no heartbeat"))
       violated("request " + std::to_string(client->request) + " ended by silence: " + seen->reason);
@@ -145,6 +156,12 @@ void HostsWorld::watch(const std::shared_ptr<Client>& client) {
     else if (!seen->held)
       end_lease(*client);
     after(random_.between(5s, 40s), [this, client] { look_after(client); });
+  });
+}
+
+bool HostsWorld::is_superseded(const fleet::Fleet& fleet) const {
+  return std::ranges::none_of(hosts_, [&](const Host& host) {
+    return host.fleet.get() == &fleet && host.epoch == database_.row().epoch;
   });
 }
 
@@ -195,9 +212,9 @@ void HostsWorld::check_promises(const fleet::Fleet& fleet) {
                std::to_string(weight_of(fleet.queue(), written_team(team))) + ", but " +
                std::to_string(acknowledged_[static_cast<std::size_t>(team)]) + " was acknowledged");
   for (const auto& client : clients_)
-    if (client->request != 0 && !client->over && !client->gives_back &&
-        !fleet.queue().find(client->request))
-      violated("request " + std::to_string(client->request) + " was acknowledged and is lost");
+    if (client->known_as != 0 && !client->over && !client->gives_back &&
+        !fleet.queue().find(client->known_as))
+      violated("request " + std::to_string(client->known_as) + " was acknowledged and is lost");
   std::erase_if(agents_, [&](const auto& agent) { return agent->registered && !exists(*agent); });
   for (const auto& agent : agents_)
     if (agent->registered && !fleet.find_worker(agent->name))

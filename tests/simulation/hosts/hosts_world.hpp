@@ -143,6 +143,7 @@ class HostsWorld {
   void look_after(const std::shared_ptr<Client>& client);
   void ask_queue(const std::shared_ptr<Client>& client);
   void watch(const std::shared_ptr<Client>& client);
+  bool is_superseded(const fleet::Fleet& fleet) const;
   void begin_lease(Client& client, std::int64_t worker, const queue::Resources& has);
   void end_lease(Client& client);
   void write_team(std::int64_t team);

@@ -18,9 +18,10 @@ struct HostsWorld::Agent {
 
 struct HostsWorld::Client {
   queue::NewRequest ask;
-  std::int64_t request = 0;  // 0: no host has told it yet
-  std::int64_t worker = 0;   // that it holds, as far as it knows
-  milliseconds until{0};     // it gives it back then
+  std::int64_t request = 0;   // 0: no host has told it yet, or one has forgotten it
+  std::int64_t known_as = 0;  // the number that it was told
+  std::int64_t worker = 0;    // that it holds, as far as it knows
+  milliseconds until{0};      // it gives it back then
   bool gives_back = false;
   bool over = false;
 };
