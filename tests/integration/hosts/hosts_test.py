@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Several real hosts on a real PostgreSQL, and what may happen to them.
 
-usage: hosts_test.py <folder with musterd> <folder with plugins> [unittest's arguments]
+usage: hosts_test.py <folder with musterd> <folder with plugins> <library full_disk> [unittest's arguments]
 
 MUSTER_TAKEOVERS is the number of takeovers under load."""
 
@@ -14,7 +14,7 @@ import unittest
 import world
 from world import World, Writer, eventually
 
-PROGRAMS, PLUGINS = sys.argv[1:3]
+PROGRAMS, PLUGINS, FULL_DISK = sys.argv[1:4]
 TAKEOVERS = int(os.environ.get("MUSTER_TAKEOVERS", "3"))
 
 
@@ -118,6 +118,20 @@ class Hosts(unittest.TestCase):
         self.assert_nothing_lost(made, writer.stop())
         self.assert_launched_once(made)
 
+    def test_a_full_disk_of_the_database_is_named_and_survived(self):
+        made = self.make(full_disk=FULL_DISK)
+        writer = Writer(made.hosts)
+        self.assert_launched_once(made)
+        open(made.postgres.no_room, "w", encoding="utf-8").close()
+        eventually(lambda: any("make room at the database" in host.log() for host in made.hosts))
+        refused = writer.refused
+        eventually(lambda: writer.refused > refused)
+        os.unlink(made.postgres.no_room)
+        before = len(writer.acknowledged)
+        eventually(lambda: len(writer.acknowledged) > before + 5)
+        self.assert_nothing_lost(made, writer.stop())
+        self.assert_launched_once(made)
+
     def test_a_slow_database_makes_hosts_slow_and_nothing_else(self):
         made = self.make(through_proxies=True, lease="6s")
         for proxy in made.proxies:
@@ -156,4 +170,4 @@ class Hosts(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2, warnings="ignore")
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2, warnings="ignore")

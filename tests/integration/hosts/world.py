@@ -39,9 +39,10 @@ def eventually(is_so, patience=60):
 
 
 class Postgres:
-    """A server of its own, as a user without rights. With `standby_of` a copy that follows that server."""
+    """A server of its own, as a user without rights. With `standby_of` a copy that follows that server. With the library
+    `full_disk`, its files cannot grow while the file `no_room` is there."""
 
-    def __init__(self, folder, standby_of=None, settings=""):
+    def __init__(self, folder, standby_of=None, settings="", full_disk=None):
         self.port = free_port()
         self.folder = os.path.join(folder, f"postgres-{self.port}")
         os.mkdir(self.folder)
@@ -49,6 +50,9 @@ class Postgres:
         if self.user:
             os.chown(self.folder, self.user.pw_uid, self.user.pw_gid)
         self.cluster = os.path.join(self.folder, "cluster")
+        self.no_room = os.path.join(self.folder, "no-room")
+        # Copied, because its user may not read the folder of the build.
+        self.variables = {"LD_PRELOAD": shutil.copy(full_disk, self.folder), "MUSTER_TEST_NO_ROOM": self.no_room} if full_disk else {}
         if standby_of:
             self.run("pg_basebackup", "-D", self.cluster, "-h", "127.0.0.1", "-p", str(standby_of.port), "-U", "postgres",
                      "--checkpoint=fast", "--no-sync", "-R")
@@ -69,7 +73,7 @@ class Postgres:
                 os.setuid(self.user.pw_uid)
         path = POSTGRES + program if os.path.exists(POSTGRES + program) else "/usr/bin/" + program
         return dict(args=[path, *arguments], preexec_fn=become_user, cwd=self.folder,
-                    env={"LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin", "HOME": self.folder})
+                    env={"LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin", "HOME": self.folder, **self.variables})
 
     def run(self, program, *arguments):
         done = subprocess.run(**self.command(program, *arguments), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
@@ -292,10 +296,11 @@ class Host:
 class World:
     """A database, a lab, and hosts."""
 
-    def __init__(self, programs, plugins, hosts=2, through_proxies=False, address=None, lease="2s", postgres_settings=""):
+    def __init__(self, programs, plugins, hosts=2, through_proxies=False, address=None, lease="2s", postgres_settings="",
+                 full_disk=None):
         self.folder = tempfile.mkdtemp(prefix="muster-hosts-")
         os.chmod(self.folder, 0o755)
-        self.postgres = Postgres(self.folder, settings=postgres_settings)
+        self.postgres = Postgres(self.folder, settings=postgres_settings, full_disk=full_disk)
         self.lab = Lab()
         self.proxies = [Proxy(self.postgres.port) for _ in range(hosts)] if through_proxies else []
         ports = [proxy.port for proxy in self.proxies] or [self.postgres.port] * hosts
